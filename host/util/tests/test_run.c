@@ -1,0 +1,144 @@
+#include "host/util/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static void output_and_exit_code_are_captured(void **state)
+{
+	const char *const argv[] = { "sh", "-c", "cat; echo bad >&2; exit 3",
+				     NULL };
+	const struct run_spec spec = { .argv = argv,
+				       .input = "in",
+				       .input_len = 2 };
+	struct run_child c;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(run(&c, &spec, &err), 0);
+	assert_int_equal(c.exit_code, 3);
+	assert_string_equal(buf_str(&c.out), "in");
+	assert_string_equal(run_last_line(&c), "bad");
+	assert_true(c.end_ns >= c.start_ns);
+	assert_int_equal(run_close(&c, 0), 0);
+	assert_int_equal(run_ok(NULL, &spec, &err), -EIO);
+	assert_string_equal(err.text, "sh failed (exit status 3): bad");
+}
+
+static void a_missing_program_is_enoent(void **state)
+{
+	const char *const argv[] = { "bay-no-such-program", NULL };
+	const struct run_spec spec = { .argv = argv };
+	struct run_child c;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(run(&c, &spec, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "bay-no-such-program"));
+	assert_int_equal(run_close(&c, 0), 0);
+}
+
+static void output_beyond_the_bound_is_dropped_not_waited_for(void **state)
+{
+	const char *const argv[] = { "head", "-c", "1000000", "/dev/zero",
+				     NULL };
+	const struct run_spec spec = { .argv = argv, .out_max = 100 };
+	struct run_child c;
+
+	(void)state;
+	assert_int_equal(run(&c, &spec, NULL), 0);
+	assert_int_equal(c.exit_code, 0);
+	assert_int_equal(c.out.len, 100);
+	assert_true(c.out_cut);
+	assert_int_equal(run_close(&c, 0), 0);
+}
+
+static void the_deadline_kills_the_whole_group(void **state)
+{
+	const char *const argv[] = { "sh", "-c", "sleep 1000 & echo $!; wait",
+				     NULL };
+	const struct run_spec spec = { .argv = argv, .deadline_ms = 100 };
+	struct run_child c;
+
+	(void)state;
+	assert_int_equal(run(&c, &spec, NULL), -ETIMEDOUT);
+	assert_true(c.timed_out);
+	assert_int_equal(c.exit_code, -SIGKILL);
+	assert_int_equal(run_close(&c, 0), 0);
+}
+
+static void cancelling_ends_the_wait(void **state)
+{
+	const char *const argv[] = { "sleep", "1000", NULL };
+	struct run_spec spec = { .argv = argv };
+	struct run_child c;
+
+	(void)state;
+	spec.cancel_fd = eventfd(1, EFD_CLOEXEC);
+	assert_int_equal(run(&c, &spec, NULL), -ECANCELED);
+	assert_int_equal(run_close(&c, 0), 0);
+	close(spec.cancel_fd);
+}
+
+static void children_wait_at_the_barrier(void **state)
+{
+	const char *const argv[] = { "echo", "go", NULL };
+	struct run_spec spec = { .argv = argv };
+	struct run_child c[3];
+	struct run_child *const all[] = { &c[0], &c[1], &c[2] };
+	int gate[2];
+
+	(void)state;
+	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
+	spec.barrier_fd = gate[0];
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(run_start(&c[i], &spec, NULL), 0);
+	assert_int_equal(run_wait(all, 3, 0, -1), 3);
+	close(gate[1]);
+	assert_int_equal(run_wait(all, 3, -1, -1), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(buf_str(&c[i].out), "go\n");
+		assert_int_equal(run_close(&c[i], 0), 0);
+	}
+	close(gate[0]);
+}
+
+static void a_child_gets_the_callers_descriptors_only_when_asked(void **state)
+{
+	const char *const argv[] = { "sh", "-c", "ls /proc/self/fd | wc -l",
+				     NULL };
+	const struct run_spec spec = { .argv = argv };
+	struct run_child c;
+	int extra = open("/dev/null", O_RDONLY); /* not close-on-exec */
+
+	(void)state;
+	assert_int_equal(run(&c, &spec, NULL), 0);
+	/* 0, 1, 2 and the one that ls holds on the folder. */
+	assert_int_equal(atoi(buf_str(&c.out)), 4);
+	assert_int_equal(run_close(&c, 0), 0);
+	close(extra);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(output_and_exit_code_are_captured),
+		cmocka_unit_test(a_missing_program_is_enoent),
+		cmocka_unit_test(
+			output_beyond_the_bound_is_dropped_not_waited_for),
+		cmocka_unit_test(the_deadline_kills_the_whole_group),
+		cmocka_unit_test(cancelling_ends_the_wait),
+		cmocka_unit_test(children_wait_at_the_barrier),
+		cmocka_unit_test(
+			a_child_gets_the_callers_descriptors_only_when_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
