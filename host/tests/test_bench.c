@@ -1,0 +1,135 @@
+/* bench.yaml: what is accepted, and where each error points. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/bench/bench.h"
+
+static const char good[] = "name: lab\n"
+			   "rig: {type: socket, path: /run/rig.sock}\n"
+			   "agent: {type: ssh, host: root@dut}\n"
+			   "disks:\n"
+			   "  - {serial: A, slot: 0}\n"
+			   "  - serial: B\n"
+			   "    slot: 3\n"
+			   "abort: hold\n";
+
+static void a_full_file_is_read(void **state)
+{
+	struct bench *b = NULL;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(bench_parse("b.yaml", good, strlen(good), &b, &err),
+			 0);
+	assert_string_equal(b->name, "lab");
+	assert_int_equal(b->rig.type, BENCH_RIG_SOCKET);
+	assert_int_equal(b->agent.type, BENCH_AGENT_SSH);
+	assert_int_equal(b->n_disks, 2);
+	assert_int_equal(b->disks[1].slot, 3);
+	assert_int_equal(b->abort, BENCH_ABORT_HOLD);
+	assert_null(b->virt);
+	assert_ptr_equal(bench_disk_find(b, "B"), &b->disks[1]);
+	assert_null(bench_disk_find(b, "C"));
+	bench_free(b);
+}
+
+static const struct {
+	const char *text;
+	const char *err;
+} bad[] = {
+	{ "name: x\nagent: {type: local}\ndisks:\n - {serial: A}\n - {serial: "
+	  "B,\n    slto: 0}\n",
+	  "b.yaml:6: unknown key 'slto' in disks[1] (known: serial, slot)" },
+	{ "name: x\nfoo: 3\n", "b.yaml:2: unknown key 'foo' (known: name, rig,"
+			       " agent, disks, kernels, virtual, abort, "
+			       "disk_wait_s, boot_wait_s)" },
+	{ "name: x\nagent:\n  type: telnet\n",
+	  "b.yaml:3: agent.type: Invalid ENUM value: telnet (known: local, "
+	  "stream, ssh, virtual)" },
+	{ "name: x\nagent: {type: ssh}\ndisks: [{serial: A}]\n",
+	  "b.yaml:2: an agent over ssh needs agent.host" },
+	{ "name: x\nagent: {type: local}\ndisks: []\n",
+	  "b.yaml:3: disks: Insufficient entries (0 of 1 min) in sequence." },
+	{ "name: x\nagent: {type: local}\n",
+	  "b.yaml:1: b.yaml lacks the key 'disks'" },
+	{ "name: x\nagent: {type: local}\ndisks:\n- serial: A\n- serial: A\n",
+	  "b.yaml:5: disk A is listed twice" },
+	{ "name: x\nrig: {type: socket, path: /r}\nagent: {type: local}\n"
+	  "disks:\n- {serial: A}\n",
+	  "b.yaml:5: disk A needs its slot of the rig (or write rig: {type: "
+	  "none})" },
+	{ "name: x\nrig: {type: socket, path: /r}\nagent: {type: local}\n"
+	  "disks:\n- {serial: A, slot: 1}\n- serial: B\n  slot: 1\n",
+	  "b.yaml:7: slot 1 already holds disk A" },
+	{ "name: ../x\nagent: {type: local}\ndisks: [{serial: A}]\n",
+	  "b.yaml:1: name '../x' must be 1..32 letters, digits, '.', '_' or "
+	  "'-'" },
+	{ "name: x\nname: y\n", "b.yaml:2: the key 'name' stands twice" },
+	{ "", "b.yaml:1: must hold 'key: value' lines" },
+	{ "- a\n", "b.yaml:1: must hold 'key: value' lines" },
+	{ "name: &a x\nagent: {type: local}\ndisks: [{serial: *a}]\n",
+	  "b.yaml:3: disks[0].serial: anchors and aliases are not accepted "
+	  "here" },
+};
+
+static void each_error_names_its_line(void **state)
+{
+	struct err err = { 0 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct bench *b = NULL;
+
+		assert_int_equal(bench_parse("b.yaml", bad[i].text,
+					     strlen(bad[i].text), &b, &err),
+				 -EINVAL);
+		assert_string_equal(err.text, bad[i].err);
+		assert_null(b);
+	}
+}
+
+static void a_missing_file_is_named(void **state)
+{
+	struct bench *b = NULL;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(bench_load("/nonexistent/bench.yaml", &b, &err),
+			 -ENOENT);
+	assert_string_equal(err.text,
+			    "cannot read /nonexistent/bench.yaml: No such "
+			    "file or directory");
+}
+
+static void the_run_directory_follows_the_environment(void **state)
+{
+	struct bench b = { .name = (char *)"v" };
+	char dir[64];
+
+	(void)state;
+	setenv("BAY_RUN_DIR", "/run/there", 1);
+	assert_int_equal(bench_run_dir(&b, dir, sizeof(dir)), 0);
+	assert_string_equal(dir, "/run/there");
+	assert_int_equal(bench_run_dir(&b, dir, 4), -ENAMETOOLONG);
+	unsetenv("BAY_RUN_DIR");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_full_file_is_read),
+		cmocka_unit_test(each_error_names_its_line),
+		cmocka_unit_test(a_missing_file_is_named),
+		cmocka_unit_test(the_run_directory_follows_the_environment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
