@@ -1,0 +1,158 @@
+/* Common options and dispatch. */
+#include "host/cli/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The command that runs now, for usage lines: set by command_dispatch(), one
+ * of the two file-scope states of this program (the other is getopt's). */
+static struct {
+	const char *prefix;
+	const struct command *command;
+} now;
+
+enum {
+	OPT_JSON = 0x10001,
+};
+
+static const struct option common_options[] = {
+	{ "bench", required_argument, NULL, 'f' },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+};
+#define COMMON_COUNT (sizeof(common_options) / sizeof(common_options[0]))
+
+static void print_synopsis(FILE *to)
+{
+	const struct command *const *s;
+
+	if (!now.command) {
+		fprintf(to,
+			"usage: bay [-f BENCH] COMMAND ...; see bay help\n");
+		return;
+	}
+	if (!now.command->sub) {
+		fprintf(to, "usage: %s %s %s\n", now.prefix, now.command->name,
+			now.command->args);
+		return;
+	}
+	for (s = now.command->sub; *s; s++)
+		fprintf(to, "usage: %s %s %s %s\n", now.prefix,
+			now.command->name, (*s)->name, (*s)->args);
+}
+
+int cli_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "bay: ");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	print_synopsis(stderr);
+	return BAY_USAGE;
+}
+
+/* The common options first, then the command's. */
+static void merge_options(struct option *all, const struct option *own)
+{
+	unsigned n = COMMON_COUNT;
+
+	memcpy(all, common_options, sizeof(common_options));
+	for (; own && own->name && n < COMMON_COUNT + CLI_OPTIONS_MAX; own++)
+		all[n++] = *own;
+	memset(&all[n], 0, sizeof(all[n]));
+}
+
+static bool take_common(struct cli *cli, int opt)
+{
+	switch (opt) {
+	case 'f':
+		cli->bench_path = optarg;
+		return true;
+	case 'v':
+		cli->verbose++;
+		return true;
+	case OPT_JSON:
+		cli->json = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int cli_getopt(struct cli *cli, int argc, char **argv, const char *shortopts,
+	       const struct option *opts)
+{
+	struct option all[COMMON_COUNT + CLI_OPTIONS_MAX + 1];
+	char shorts[64];
+	int opt;
+
+	merge_options(all, opts);
+	snprintf(shorts, sizeof(shorts), "%sf:vh", *shortopts ? shortopts : "");
+	do {
+		opt = getopt_long(argc, argv, shorts, all, NULL);
+	} while (opt != -1 && take_common(cli, opt));
+	if (opt == 'h') {
+		print_synopsis(stdout);
+		return CLI_HELP;
+	}
+	if (opt == '?')
+		print_synopsis(stderr);
+	return opt;
+}
+
+static const struct command *find(const struct command *const *table,
+				  const char *name)
+{
+	for (; *table; table++)
+		if (strcmp((*table)->name, name) == 0)
+			return *table;
+	return NULL;
+}
+
+int command_dispatch(const struct command *const *table, const char *prefix,
+		     struct cli *cli, int argc, char **argv)
+{
+	const struct command *c;
+	char deeper[128];
+
+	if (argc < 1)
+		return cli_usage("%s needs a command", prefix);
+	c = find(table, argv[0]);
+	if (!c)
+		return cli_usage("%s has no command '%s'", prefix, argv[0]);
+	now.prefix = prefix;
+	now.command = c;
+	/* 0 and not 1: glibc then starts afresh, with this shortopts' '+'. */
+	optind = 0;
+	if (c->run)
+		return c->run(cli, argc, argv);
+	switch (cli_getopt(cli, argc, argv, "+", NULL)) {
+	case -1:
+		break;
+	case CLI_HELP:
+		return BAY_OK;
+	default:
+		return BAY_USAGE;
+	}
+	snprintf(deeper, sizeof(deeper), "%s %s", prefix, c->name);
+	return command_dispatch(c->sub, deeper, cli, argc - optind,
+				argv + optind);
+}
+
+const struct bench *cli_bench(struct cli *cli)
+{
+	struct err err = { 0 };
+
+	if (cli->bench)
+		return cli->bench;
+	if (bench_load(cli->bench_path, &cli->bench, &err) < 0) {
+		fprintf(stderr, "bay: %s\n", err.text);
+		return NULL;
+	}
+	return cli->bench;
+}

@@ -1,0 +1,9 @@
+/* host/cli/commands.h - every command that table.c lists. */
+#ifndef HOST_CLI_COMMANDS_H
+#define HOST_CLI_COMMANDS_H
+
+#include "host/cli/command.h"
+
+extern const struct command cmd_help;
+
+#endif

@@ -1,0 +1,11 @@
+/* One line a command, in the order of bay help. */
+#include "host/cli/command.h"
+
+#include <stddef.h>
+
+#include "host/cli/commands.h"
+
+const struct command *const command_table[] = {
+	&cmd_help,
+	NULL,
+};
