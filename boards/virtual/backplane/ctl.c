@@ -1,0 +1,368 @@
+#include "boards/virtual/backplane/ctl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boards/virtual/backplane/app.h"
+
+/* Lives until it is closed and every answer it waits for has come. */
+struct client {
+	uv_pipe_t pipe;
+	struct bp_app *app;
+	unsigned int refs;
+	bool closing;
+	struct bp_lines lines;
+	char rx[1024];
+};
+
+struct answer_job {
+	uv_write_t req;
+	char *text;
+};
+
+static void client_put(struct client *cl)
+{
+	if (!--cl->refs)
+		free(cl);
+}
+
+static void on_client_closed(uv_handle_t *h)
+{
+	client_put(h->data);
+}
+
+static void client_close(struct client *cl)
+{
+	if (cl->closing)
+		return;
+	cl->closing = true;
+	uv_close((uv_handle_t *)&cl->pipe, on_client_closed);
+}
+
+static void on_written(uv_write_t *req, int status)
+{
+	struct answer_job *job = req->data;
+
+	(void)status;
+	free(job->text);
+	free(job);
+}
+
+static void answer_text(struct client *cl, const char *text)
+{
+	struct answer_job *job = calloc(1, sizeof(*job));
+	size_t len = strlen(text);
+	uv_buf_t buf;
+
+	if (!job || cl->closing || !(job->text = malloc(len + 2))) {
+		free(job);
+		return;
+	}
+	memcpy(job->text, text, len);
+	memcpy(job->text + len, "\n", 2);
+	job->req.data = job;
+	buf = uv_buf_init(job->text, (unsigned int)len + 1);
+	if (uv_write(&job->req, (uv_stream_t *)&cl->pipe, &buf, 1,
+		     on_written)) {
+		free(job->text);
+		free(job);
+		client_close(cl);
+	}
+}
+
+/* Takes root over. */
+static void answer(struct client *cl, json_t *root)
+{
+	char *text = json_dumps(root, JSON_COMPACT);
+
+	if (text)
+		answer_text(cl, text);
+	free(text);
+	json_decref(root);
+}
+
+static void answer_error(struct client *cl, const char *sentence)
+{
+	answer(cl, json_pack("{s:b, s:s}", "ok", 0, "error", sentence));
+}
+
+/* ---- status ---- */
+
+static json_t *rail_json(const struct bp_slot *s, unsigned int rail)
+{
+	return json_pack("{s:b, s:i, s:i}", "gate", s->rail[rail].gate, "mv",
+			 s->out.mv[rail], "ma", s->out.ma[rail]);
+}
+
+static json_t *slot_faults_json(const struct bp_model *m, unsigned int slot)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < m->faults; i++) {
+		const struct bp_fault *f = &m->fault[i];
+
+		if (f->slot == slot || f->slot == BP_ALL_SLOTS)
+			json_array_append_new(list, json_string(f->kind->name));
+	}
+	return list;
+}
+
+static json_t *slot_json(const struct bp_app *app, unsigned int slot)
+{
+	static const char *const power[] = {
+		[BP_DISK_OFF] = "off",
+		[BP_DISK_SPINUP] = "spinup",
+		[BP_DISK_ON] = "on",
+		[BP_DISK_FALLING] = "falling",
+	};
+	const struct bp_slot *s = &app->model.slot[slot];
+
+	return json_pack("{s:i, s:s, s:o, s:o, s:b, s:s, s:b, s:b, s:o}",
+			 "slot", (int)slot, "serial", app->cfg.serial[slot],
+			 "5v", rail_json(s, BP_5V), "12v", rail_json(s, BP_12V),
+			 "power", s->out.disk_power, "disk",
+			 s->disk.known ? power[s->disk.power] : "gone",
+			 "present", s->out.present, "attached",
+			 bp_guest_attached(&app->guest, slot), "faults",
+			 slot_faults_json(&app->model, slot));
+}
+
+static void cmd_status(struct client *cl, char *args)
+{
+	struct bp_app *app = cl->app;
+	json_t *slots = json_array();
+
+	(void)args;
+	for (unsigned int i = 0; i < BP_SLOTS; i++) {
+		if (app->cfg.serial[i])
+			json_array_append_new(slots, slot_json(app, i));
+	}
+	answer(cl,
+	       json_pack("{s:b, s:b, s:b, s:i, s:o}", "ok", 1, "rig",
+			 app->cfg.rig->online(app->rig), "guest",
+			 bp_guest_online(&app->guest), "board_mdegc",
+			 bp_model_board_mdegc(&app->model), "slots", slots));
+}
+
+static void cmd_faults(struct client *cl, char *args)
+{
+	json_t *list = json_array();
+
+	(void)args;
+	for (size_t i = 0; i < bp_fault_kind_count; i++) {
+		const struct bp_fault_kind *k = &bp_fault_kinds[i];
+
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:b, s:s*, s:i}", "name",
+					k->name, "summary", k->summary, "rail",
+					k->per_rail, "unit", k->unit, "default",
+					k->value_default));
+	}
+	answer(cl, json_pack("{s:b, s:o}", "ok", 1, "faults", list));
+}
+
+/* ---- plant, clear ---- */
+
+static bool slot_parse(const struct bp_app *app, const char *text,
+		       unsigned int *slot)
+{
+	if (!text)
+		return false;
+	if (!strcmp(text, "all")) {
+		*slot = BP_ALL_SLOTS;
+		return true;
+	}
+	if (text[0] < '0' || text[0] >= '0' + BP_SLOTS || text[1])
+		return false;
+	*slot = (unsigned int)(text[0] - '0');
+	return app->cfg.serial[*slot] != NULL;
+}
+
+static void disk_answered(void *arg, const char *text)
+{
+	struct client *cl = arg;
+
+	if (text)
+		answer_text(cl, text);
+	else
+		answer_error(cl, "the disk model does not answer");
+	client_put(cl);
+}
+
+static void plant_at_disk(struct client *cl, unsigned int slot,
+			  const char *text)
+{
+	char command[256];
+
+	if (slot == BP_ALL_SLOTS) {
+		answer_error(cl, "no fault of that name can be planted at all "
+				 "slots at once");
+		return;
+	}
+	snprintf(command, sizeof(command), "fault %s", text);
+	cl->refs++;
+	bp_disk_command(&cl->app->disk[slot], command, disk_answered, cl);
+}
+
+static void plant_here(struct client *cl, const struct bp_fault *f)
+{
+	int rc = bp_model_plant(&cl->app->model, f);
+
+	if (rc == -ENOSPC)
+		answer_error(cl, "too many faults are planted");
+	else if (rc)
+		answer_error(cl, "no such slot");
+	else
+		answer(cl, json_pack("{s:b}", "ok", 1));
+}
+
+static void cmd_plant(struct client *cl, char *args)
+{
+	struct bp_fault f = { 0 };
+	char *rest = NULL;
+	char *slot = strtok_r(args, " ", &rest);
+	char err[160] = "";
+	int rc;
+
+	if (!slot_parse(cl->app, slot, &f.slot)) {
+		answer_error(cl, "no disk in that slot");
+		return;
+	}
+	rc = bp_fault_parse(&f, rest, err, sizeof(err));
+	if (rc == -ENOENT)
+		plant_at_disk(cl, f.slot, rest);
+	else if (rc)
+		answer_error(cl, err);
+	else
+		plant_here(cl, &f);
+}
+
+static void disk_cleared(void *arg, const char *text)
+{
+	(void)arg;
+	(void)text;
+}
+
+static void cmd_clear(struct client *cl, char *args)
+{
+	struct bp_app *app = cl->app;
+	const struct bp_fault_kind *kind = NULL;
+	char *rest = NULL;
+	char *slot_text = strtok_r(args, " ", &rest);
+	char *name = strtok_r(NULL, " ", &rest);
+	unsigned int slot;
+	unsigned int n;
+
+	if (!slot_parse(app, slot_text, &slot)) {
+		answer_error(cl, "no disk in that slot");
+		return;
+	}
+	if (name)
+		kind = bp_fault_find(name);
+	if (name && !kind) {
+		answer_error(cl, "no fault of that name");
+		return;
+	}
+	n = bp_model_clear(&app->model, slot, kind);
+	for (unsigned int i = 0; i < BP_SLOTS && !kind; i++) {
+		if (app->cfg.serial[i] && (slot == i || slot == BP_ALL_SLOTS))
+			bp_disk_command(&app->disk[i], "faults clear",
+					disk_cleared, NULL);
+	}
+	answer(cl, json_pack("{s:b, s:i}", "ok", 1, "cleared", (int)n));
+}
+
+static const struct {
+	const char *name;
+	void (*run)(struct client *cl, char *args);
+} commands[] = {
+	{ "status", cmd_status },
+	{ "faults", cmd_faults },
+	{ "plant", cmd_plant },
+	{ "clear", cmd_clear },
+};
+
+static void on_line(void *arg, const char *line)
+{
+	struct client *cl = arg;
+	char copy[256];
+	char *args = NULL;
+	char *name;
+
+	if (snprintf(copy, sizeof(copy), "%s", line) >= (int)sizeof(copy)) {
+		answer_error(cl, "command is too long");
+		return;
+	}
+	name = strtok_r(copy, " ", &args);
+	for (size_t i = 0; name && i < sizeof(commands) / sizeof(commands[0]);
+	     i++) {
+		if (!strcmp(commands[i].name, name)) {
+			commands[i].run(cl, args);
+			return;
+		}
+	}
+	answer_error(cl, "unknown command");
+}
+
+/* ---- sockets ---- */
+
+static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
+{
+	struct client *cl = h->data;
+
+	(void)suggested;
+	*buf = uv_buf_init(cl->rx, sizeof(cl->rx));
+}
+
+static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
+{
+	struct client *cl = s->data;
+
+	if (n < 0)
+		client_close(cl);
+	else
+		bp_lines_feed(&cl->lines, buf->base, (size_t)n, on_line, cl);
+}
+
+static void on_connection(uv_stream_t *server, int status)
+{
+	struct bp_ctl *c = server->data;
+	struct client *cl;
+
+	if (status || !(cl = calloc(1, sizeof(*cl))))
+		return;
+	cl->app = c->app;
+	cl->refs = 1;
+	bp_lines_init(&cl->lines);
+	uv_pipe_init(server->loop, &cl->pipe, 0);
+	cl->pipe.data = cl;
+	if (uv_accept(server, (uv_stream_t *)&cl->pipe) ||
+	    uv_read_start((uv_stream_t *)&cl->pipe, on_alloc, on_read))
+		client_close(cl);
+}
+
+int bp_ctl_open(struct bp_ctl *c, struct bp_app *app, const char *run)
+{
+	int rc;
+
+	c->app = app;
+	snprintf(c->path, sizeof(c->path), "%s/backplane.ctl", run);
+	unlink(c->path);
+	uv_pipe_init(&app->loop, &c->server, 0);
+	c->server.data = c;
+	rc = uv_pipe_bind(&c->server, c->path);
+	if (!rc)
+		rc = uv_listen((uv_stream_t *)&c->server, 4, on_connection);
+	if (rc)
+		uv_close((uv_handle_t *)&c->server, NULL);
+	return rc;
+}
+
+void bp_ctl_close(struct bp_ctl *c)
+{
+	unlink(c->path);
+	uv_close((uv_handle_t *)&c->server, NULL);
+}

@@ -1,0 +1,30 @@
+/* backplane/ctl.h - RUN/backplane.ctl: one text line in, one JSON object a
+ * line out. The supervisor of the bench plants faults through it.
+ *
+ *   status                     all slots as they are
+ *   faults                     names, summaries and parameters
+ *   plant SLOT|all NAME [K=V]  a fault of the backplane's table; any other
+ *                              name goes to the slot's disk model
+ *   clear SLOT|all [NAME]      here and at the disk models
+ *
+ * Failure: {"ok": false, "error": "one sentence"}. */
+#ifndef BOARDS_VIRTUAL_BACKPLANE_CTL_H
+#define BOARDS_VIRTUAL_BACKPLANE_CTL_H
+
+#include <uv.h>
+
+struct bp_app;
+
+struct bp_ctl {
+	struct bp_app *app;
+	char path[108];
+	uv_pipe_t server;
+};
+
+/* 0 or -errno: nothing listens. A socket that is left over is replaced. */
+int bp_ctl_open(struct bp_ctl *c, struct bp_app *app, const char *run);
+
+/* Stop listening and unlink the socket. */
+void bp_ctl_close(struct bp_ctl *c);
+
+#endif
