@@ -7,6 +7,8 @@
 #include "host/util/log.h"
 
 #define STATUS_US 50000
+/* A model that has not answered for so long is hung up on. */
+#define SILENCE_US 5000000
 
 struct bp_disk_request {
 	struct bp_disk_request *next;
@@ -127,6 +129,8 @@ void bp_disk_tick(struct bp_disk *d, bool power, uint64_t now_us)
 		send_power(d, power);
 		due = true;
 	}
+	if (d->status_pending && now_us - d->status_us >= SILENCE_US)
+		bp_conn_reset(&d->conn);
 	if (!due || d->status_pending)
 		return;
 	d->status_us = now_us;
