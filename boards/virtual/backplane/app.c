@@ -173,10 +173,7 @@ int bp_app_run(struct bp_app *app, const struct bp_app_cfg *cfg)
 		uv_run(&app->loop, UV_RUN_DEFAULT);
 		app_close(app);
 	}
-	/* The supervisor's own clients of backplane.ctl may still be here;
-	 * their memory goes with the process. */
-	uv_run(&app->loop, UV_RUN_NOWAIT);
-	uv_run(&app->loop, UV_RUN_NOWAIT);
+	uv_run(&app->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&app->loop);
 	free(app->rig);
 	return rc;

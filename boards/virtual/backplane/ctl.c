@@ -4,87 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "boards/virtual/backplane/app.h"
 
-/* Lives until it is closed and every answer it waits for has come. */
-struct client {
-	uv_pipe_t pipe;
-	struct bp_app *app;
-	unsigned int refs;
-	bool closing;
-	struct bp_lines lines;
-	char rx[1024];
-};
-
-struct answer_job {
-	uv_write_t req;
-	char *text;
-};
-
-static void client_put(struct client *cl)
-{
-	if (!--cl->refs)
-		free(cl);
-}
-
-static void on_client_closed(uv_handle_t *h)
-{
-	client_put(h->data);
-}
-
-static void client_close(struct client *cl)
-{
-	if (cl->closing)
-		return;
-	cl->closing = true;
-	uv_close((uv_handle_t *)&cl->pipe, on_client_closed);
-}
-
-static void on_written(uv_write_t *req, int status)
-{
-	struct answer_job *job = req->data;
-
-	(void)status;
-	free(job->text);
-	free(job);
-}
-
-static void answer_text(struct client *cl, const char *text)
-{
-	struct answer_job *job = calloc(1, sizeof(*job));
-	size_t len = strlen(text);
-	uv_buf_t buf;
-
-	if (!job || cl->closing || !(job->text = malloc(len + 2))) {
-		free(job);
-		return;
-	}
-	memcpy(job->text, text, len);
-	memcpy(job->text + len, "\n", 2);
-	job->req.data = job;
-	buf = uv_buf_init(job->text, (unsigned int)len + 1);
-	if (uv_write(&job->req, (uv_stream_t *)&cl->pipe, &buf, 1,
-		     on_written)) {
-		free(job->text);
-		free(job);
-		client_close(cl);
-	}
-}
-
 /* Takes root over. */
-static void answer(struct client *cl, json_t *root)
+static void answer(struct line_client *cl, json_t *root)
 {
 	char *text = json_dumps(root, JSON_COMPACT);
 
 	if (text)
-		answer_text(cl, text);
+		line_client_answer(cl, text);
 	free(text);
 	json_decref(root);
 }
 
-static void answer_error(struct client *cl, const char *sentence)
+static void answer_error(struct line_client *cl, const char *sentence)
 {
 	answer(cl, json_pack("{s:b, s:s}", "ok", 0, "error", sentence));
 }
@@ -130,9 +64,8 @@ static json_t *slot_json(const struct bp_app *app, unsigned int slot)
 			 slot_faults_json(&app->model, slot));
 }
 
-static void cmd_status(struct client *cl, char *args)
+static void cmd_status(struct bp_app *app, struct line_client *cl, char *args)
 {
-	struct bp_app *app = cl->app;
 	json_t *slots = json_array();
 
 	(void)args;
@@ -141,16 +74,18 @@ static void cmd_status(struct client *cl, char *args)
 			json_array_append_new(slots, slot_json(app, i));
 	}
 	answer(cl,
-	       json_pack("{s:b, s:b, s:b, s:i, s:o}", "ok", 1, "rig",
+	       json_pack("{s:b, s:b, s:b, s:b, s:i, s:o}", "ok", 1, "rig",
 			 app->cfg.rig->online(app->rig), "guest",
-			 bp_guest_online(&app->guest), "board_mdegc",
+			 bp_guest_online(&app->guest), "agent",
+			 bp_guest_agent(&app->guest), "board_mdegc",
 			 bp_model_board_mdegc(&app->model), "slots", slots));
 }
 
-static void cmd_faults(struct client *cl, char *args)
+static void cmd_faults(struct bp_app *app, struct line_client *cl, char *args)
 {
 	json_t *list = json_array();
 
+	(void)app;
 	(void)args;
 	for (size_t i = 0; i < bp_fault_kind_count; i++) {
 		const struct bp_fault_kind *k = &bp_fault_kinds[i];
@@ -183,17 +118,17 @@ static bool slot_parse(const struct bp_app *app, const char *text,
 
 static void disk_answered(void *arg, const char *text)
 {
-	struct client *cl = arg;
+	struct line_client *cl = arg;
 
 	if (text)
-		answer_text(cl, text);
+		line_client_answer(cl, text);
 	else
 		answer_error(cl, "the disk model does not answer");
-	client_put(cl);
+	line_client_release(cl);
 }
 
-static void plant_at_disk(struct client *cl, unsigned int slot,
-			  const char *text)
+static void plant_at_disk(struct bp_app *app, struct line_client *cl,
+			  unsigned int slot, const char *text)
 {
 	char command[256];
 
@@ -203,13 +138,14 @@ static void plant_at_disk(struct client *cl, unsigned int slot,
 		return;
 	}
 	snprintf(command, sizeof(command), "fault %s", text);
-	cl->refs++;
-	bp_disk_command(&cl->app->disk[slot], command, disk_answered, cl);
+	bp_disk_command(&app->disk[slot], command, disk_answered,
+			line_client_hold(cl));
 }
 
-static void plant_here(struct client *cl, const struct bp_fault *f)
+static void plant_here(struct bp_app *app, struct line_client *cl,
+		       const struct bp_fault *f)
 {
-	int rc = bp_model_plant(&cl->app->model, f);
+	int rc = bp_model_plant(&app->model, f);
 
 	if (rc == -ENOSPC)
 		answer_error(cl, "too many faults are planted");
@@ -219,7 +155,7 @@ static void plant_here(struct client *cl, const struct bp_fault *f)
 		answer(cl, json_pack("{s:b}", "ok", 1));
 }
 
-static void cmd_plant(struct client *cl, char *args)
+static void cmd_plant(struct bp_app *app, struct line_client *cl, char *args)
 {
 	struct bp_fault f = { 0 };
 	char *rest = NULL;
@@ -227,17 +163,17 @@ static void cmd_plant(struct client *cl, char *args)
 	char err[160] = "";
 	int rc;
 
-	if (!slot_parse(cl->app, slot, &f.slot)) {
+	if (!slot_parse(app, slot, &f.slot)) {
 		answer_error(cl, "no disk in that slot");
 		return;
 	}
 	rc = bp_fault_parse(&f, rest, err, sizeof(err));
 	if (rc == -ENOENT)
-		plant_at_disk(cl, f.slot, rest);
+		plant_at_disk(app, cl, f.slot, rest);
 	else if (rc)
 		answer_error(cl, err);
 	else
-		plant_here(cl, &f);
+		plant_here(app, cl, &f);
 }
 
 static void disk_cleared(void *arg, const char *text)
@@ -246,9 +182,8 @@ static void disk_cleared(void *arg, const char *text)
 	(void)text;
 }
 
-static void cmd_clear(struct client *cl, char *args)
+static void cmd_clear(struct bp_app *app, struct line_client *cl, char *args)
 {
-	struct bp_app *app = cl->app;
 	const struct bp_fault_kind *kind = NULL;
 	char *rest = NULL;
 	char *slot_text = strtok_r(args, " ", &rest);
@@ -277,7 +212,7 @@ static void cmd_clear(struct client *cl, char *args)
 
 static const struct {
 	const char *name;
-	void (*run)(struct client *cl, char *args);
+	void (*run)(struct bp_app *app, struct line_client *cl, char *args);
 } commands[] = {
 	{ "status", cmd_status },
 	{ "faults", cmd_faults },
@@ -285,84 +220,30 @@ static const struct {
 	{ "clear", cmd_clear },
 };
 
-static void on_line(void *arg, const char *line)
+static void on_line(void *arg, struct line_client *cl, char *line)
 {
-	struct client *cl = arg;
-	char copy[256];
 	char *args = NULL;
-	char *name;
+	char *name = strtok_r(line, " ", &args);
 
-	if (snprintf(copy, sizeof(copy), "%s", line) >= (int)sizeof(copy)) {
-		answer_error(cl, "command is too long");
-		return;
-	}
-	name = strtok_r(copy, " ", &args);
 	for (size_t i = 0; name && i < sizeof(commands) / sizeof(commands[0]);
 	     i++) {
 		if (!strcmp(commands[i].name, name)) {
-			commands[i].run(cl, args);
+			commands[i].run(arg, cl, args);
 			return;
 		}
 	}
 	answer_error(cl, "unknown command");
 }
 
-/* ---- sockets ---- */
-
-static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
-{
-	struct client *cl = h->data;
-
-	(void)suggested;
-	*buf = uv_buf_init(cl->rx, sizeof(cl->rx));
-}
-
-static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
-{
-	struct client *cl = s->data;
-
-	if (n < 0)
-		client_close(cl);
-	else
-		bp_lines_feed(&cl->lines, buf->base, (size_t)n, on_line, cl);
-}
-
-static void on_connection(uv_stream_t *server, int status)
-{
-	struct bp_ctl *c = server->data;
-	struct client *cl;
-
-	if (status || !(cl = calloc(1, sizeof(*cl))))
-		return;
-	cl->app = c->app;
-	cl->refs = 1;
-	bp_lines_init(&cl->lines);
-	uv_pipe_init(server->loop, &cl->pipe, 0);
-	cl->pipe.data = cl;
-	if (uv_accept(server, (uv_stream_t *)&cl->pipe) ||
-	    uv_read_start((uv_stream_t *)&cl->pipe, on_alloc, on_read))
-		client_close(cl);
-}
-
 int bp_ctl_open(struct bp_ctl *c, struct bp_app *app, const char *run)
 {
-	int rc;
+	char path[108];
 
-	c->app = app;
-	snprintf(c->path, sizeof(c->path), "%s/backplane.ctl", run);
-	unlink(c->path);
-	uv_pipe_init(&app->loop, &c->server, 0);
-	c->server.data = c;
-	rc = uv_pipe_bind(&c->server, c->path);
-	if (!rc)
-		rc = uv_listen((uv_stream_t *)&c->server, 4, on_connection);
-	if (rc)
-		uv_close((uv_handle_t *)&c->server, NULL);
-	return rc;
+	snprintf(path, sizeof(path), "%s/backplane.ctl", run);
+	return line_server_open(&c->server, &app->loop, path, on_line, app);
 }
 
 void bp_ctl_close(struct bp_ctl *c)
 {
-	unlink(c->path);
-	uv_close((uv_handle_t *)&c->server, NULL);
+	line_server_close(&c->server);
 }

@@ -11,14 +11,12 @@
 #ifndef BOARDS_VIRTUAL_BACKPLANE_CTL_H
 #define BOARDS_VIRTUAL_BACKPLANE_CTL_H
 
-#include <uv.h>
+#include "host/util/line_server.h"
 
 struct bp_app;
 
 struct bp_ctl {
-	struct bp_app *app;
-	char path[108];
-	uv_pipe_t server;
+	struct line_server server;
 };
 
 /* 0 or -errno: nothing listens. A socket that is left over is replaced. */

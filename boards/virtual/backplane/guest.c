@@ -9,6 +9,9 @@
  * block node some milliseconds after device_del. */
 #define RETRY_US 50000
 
+/* "agent" names both the port and its character device. */
+#define AGENT_PORT "agent"
+
 static struct bp_guest_disk *find(struct bp_guest *g, const char *id)
 {
 	if (strncmp(id, "disk-", 5) != 0)
@@ -41,6 +44,37 @@ static void peripherals_came(void *arg, const struct bp_qmp_msg *m)
 	log_info("guest is there");
 }
 
+static void chardevs_came(void *arg, const struct bp_qmp_msg *m)
+{
+	struct bp_guest *g = arg;
+	size_t i;
+	const json_t *entry;
+
+	if (!m || m->kind != BP_QMP_RETURN)
+		return;
+	json_array_foreach((json_t *)m->data, i, entry)
+	{
+		const char *label =
+			json_string_value(json_object_get(entry, "label"));
+
+		if (label && !strcmp(label, AGENT_PORT))
+			g->agent = json_is_true(
+				json_object_get(entry, "frontend-open"));
+	}
+}
+
+static void on_event(void *arg, const struct bp_qmp_msg *m)
+{
+	struct bp_guest *g = arg;
+	const char *id = json_string_value(json_object_get(m->data, "id"));
+
+	if (!strcmp(m->name, "VSERPORT_CHANGE") && id &&
+	    !strcmp(id, AGENT_PORT)) {
+		g->agent = json_is_true(json_object_get(m->data, "open"));
+		log_info("agent %s its port", g->agent ? "opens" : "closes");
+	}
+}
+
 static void on_ready(void *arg)
 {
 	struct bp_guest *g = arg;
@@ -53,6 +87,7 @@ static void on_ready(void *arg)
 	bp_qmp_send(&g->qmp, "qom-list",
 		    json_pack("{s:s}", "path", "/machine/peripheral"),
 		    peripherals_came, g);
+	bp_qmp_send(&g->qmp, "query-chardev", NULL, chardevs_came, g);
 }
 
 static void on_down(void *arg)
@@ -60,6 +95,7 @@ static void on_down(void *arg)
 	struct bp_guest *g = arg;
 
 	g->known = false;
+	g->agent = false;
 	log_info("guest is gone");
 }
 
@@ -119,9 +155,9 @@ static void pull(struct bp_guest_disk *d)
 
 void bp_guest_open(struct bp_guest *g, uv_loop_t *loop, const char *run)
 {
-	struct bp_qmp_cfg qmp = { .ready = on_ready,
-				  .down = on_down,
-				  .arg = g };
+	struct bp_qmp_cfg qmp = {
+		.ready = on_ready, .down = on_down, .event = on_event, .arg = g
+	};
 
 	memset(g, 0, sizeof(*g));
 	snprintf(qmp.path, sizeof(qmp.path), "%s/qmp-dut.sock", run);
@@ -160,6 +196,11 @@ bool bp_guest_attached(const struct bp_guest *g, unsigned int slot)
 bool bp_guest_online(const struct bp_guest *g)
 {
 	return g->known;
+}
+
+bool bp_guest_agent(const struct bp_guest *g)
+{
+	return g->agent;
 }
 
 void bp_guest_close(struct bp_guest *g)

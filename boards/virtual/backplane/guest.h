@@ -19,6 +19,7 @@ struct bp_guest_disk {
 struct bp_guest {
 	struct bp_qmp qmp;
 	bool known; /* what is attached has been read */
+	bool agent; /* the agent has its port open */
 	uint64_t now_us;
 	struct bp_guest_disk disk[BP_SLOTS];
 };
@@ -37,6 +38,9 @@ void bp_guest_tick(struct bp_guest *g, unsigned int slot, bool present,
 bool bp_guest_attached(const struct bp_guest *g, unsigned int slot);
 
 bool bp_guest_online(const struct bp_guest *g);
+
+/* True while a program in the guest has the agent's port open. */
+bool bp_guest_agent(const struct bp_guest *g);
 void bp_guest_close(struct bp_guest *g);
 
 #endif
