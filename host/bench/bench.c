@@ -251,7 +251,7 @@ static int from_yaml(struct conf *f, const char *name, struct bench **out,
 	struct bench *b = NULL;
 	int ret;
 
-	ret = conf_load(f, &bench_schema, (void **)&b);
+	ret = conf_load(f, &bench_schema, NULL, (void **)&b);
 	if (ret == 0)
 		ret = check(f, b);
 	if (ret == 0) {

@@ -19,9 +19,7 @@
 
 struct conf {
 	char *name;
-	char *text; /* what libcyaml reads; edited by conf_wrap_lists() */
-	size_t len;
-	yaml_document_t doc; /* for lines; always of the original text */
+	yaml_document_t doc;
 	char error[ERR_TEXT_BYTES];
 };
 
@@ -52,73 +50,63 @@ int conf_open(const char *path, struct conf **out, struct err *err)
 	return ret;
 }
 
-static int parse_tree(struct conf *f, struct err *err)
+static int parse_tree(struct conf *f, const char *text, size_t len,
+		      struct err *err)
 {
 	yaml_parser_t parser;
 	int ret = 0;
 
 	if (!yaml_parser_initialize(&parser))
-		return -ENOMEM;
-	yaml_parser_set_input_string(&parser, (const unsigned char *)f->text,
-				     f->len);
+		return err_sys(err, -ENOMEM, "%s", f->name);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
 	if (!yaml_parser_load(&parser, &f->doc)) {
-		size_t line = parser.problem_mark.line;
-
-		if (parser.context && parser.context_mark.line < line &&
-		    !parser.problem)
-			line = parser.context_mark.line;
-		ret = err_set(err, -EINVAL, "%s:%zu: is not YAML: %s%s%s",
-			      f->name, line + 1,
-			      parser.problem ? parser.problem : "broken",
-			      parser.context ? ", " : "",
-			      parser.context ? parser.context : "");
+		ret = parser.error == YAML_MEMORY_ERROR ? -ENOMEM : -EINVAL;
+		err_set(err, ret, "%s:%zu: is not YAML: %s%s%s", f->name,
+			parser.problem_mark.line + 1,
+			parser.problem ? parser.problem : "broken",
+			parser.context ? ", " : "",
+			parser.context ? parser.context : "");
 	}
 	yaml_parser_delete(&parser);
 	return ret;
 }
 
+static int check_root(struct conf *f, struct err *err)
+{
+	const yaml_node_t *root = yaml_document_get_root_node(&f->doc);
+
+	if (root && root->type == YAML_MAPPING_NODE)
+		return 0;
+	return err_set(err, -EINVAL, "%s:%zu: must hold 'key: value' lines",
+		       f->name, root ? root->start_mark.line + 1 : 1);
+}
+
 int conf_parse(const char *name, const char *text, size_t len,
 	       struct conf **out, struct err *err)
 {
-	const yaml_node_t *root;
 	struct conf *f;
 	int ret;
 
-	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-		text += 3;
-		len -= 3;
-	}
 	if (len > CONF_FILE_MAX || (len && memchr(text, 0, len)))
 		return err_set(err, -EINVAL,
 			       "%s: is not a YAML file of UTF-8 text", name);
-	ret = err_sys(err, -ENOMEM, "%s", name);
 	f = calloc(1, sizeof(*f));
 	if (!f)
-		return ret;
+		return err_sys(err, -ENOMEM, "%s", name);
 	f->name = strdup(name);
-	f->text = malloc(len + 1);
-	if (!f->name || !f->text)
-		goto err_free;
-	memcpy(f->text, text, len);
-	f->text[len] = '\0';
-	f->len = len;
-	ret = parse_tree(f, err);
+	ret = f->name ? parse_tree(f, text, len, err)
+		      : err_sys(err, -ENOMEM, "%s", name);
 	if (ret < 0)
 		goto err_free;
-	root = yaml_document_get_root_node(&f->doc);
-	if (!root || root->type != YAML_MAPPING_NODE) {
-		ret = err_set(err, -EINVAL,
-			      "%s:%zu: must hold 'key: value' lines", name,
-			      root ? root->start_mark.line + 1 : 1);
+	ret = check_root(f, err);
+	if (ret < 0)
 		goto err_tree;
-	}
 	*out = f;
 	return 0;
 
 err_tree:
 	yaml_document_delete(&f->doc);
 err_free:
-	free(f->text);
 	free(f->name);
 	free(f);
 	return ret;
@@ -129,7 +117,6 @@ void conf_free(struct conf *f)
 	if (!f)
 		return;
 	yaml_document_delete(&f->doc);
-	free(f->text);
 	free(f->name);
 	free(f);
 }
@@ -180,6 +167,14 @@ static yaml_node_t *child_entry(const struct conf *f, const yaml_node_t *n,
 {
 	yaml_node_t *value;
 
+	if (n->type == YAML_MAPPING_NODE) { /* CONF_PAIRS: the i-th pair */
+		if (n->data.mapping.pairs.start + i >=
+		    n->data.mapping.pairs.top)
+			return NULL;
+		value = node_of(f, n->data.mapping.pairs.start[i].key);
+		*line = value->start_mark.line;
+		return node_of(f, n->data.mapping.pairs.start[i].value);
+	}
 	if (n->type != YAML_SEQUENCE_NODE)
 		return NULL;
 	if (n->data.sequence.items.start + i >= n->data.sequence.items.top)
@@ -238,173 +233,161 @@ int conf_fail(struct conf *f, const char *path, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* ---- one value where a list may stand --------------------------------- */
+/* ---- from the tree to what the schema sees ----------------------------- */
 
-struct edit {
-	size_t start, end; /* bytes of the scalar */
-	bool plain;
+/* libcyaml has neither "one value or a list" nor free keys, so it is given a
+ * normal form of the tree: flow style, every scalar quoted. Lines are looked
+ * up in the tree itself, so none are lost. */
+
+struct frame {
+	const yaml_node_t *node;
+	size_t next;        /* child to write */
+	enum conf_shape as; /* of this node */
+	const char *key;    /* under which it stands, "" in lists */
+	const char *close;  /* text after its last child */
 };
 
-struct edits {
-	struct edit *list;
-	size_t n, size;
+struct normal {
+	struct conf *f;
+	struct buf out;
+	struct frame stack[DEPTH_MAX];
+	unsigned depth;
 };
 
-/* libyaml counts characters, edits need bytes. */
-static size_t byte_offset(const char *text, size_t len, size_t chars)
+static int put_scalar(struct buf *out, const yaml_node_t *n)
 {
-	size_t i = 0;
+	const char *s = (const char *)n->data.scalar.value;
+	size_t i;
+	int ret;
 
-	while (i < len && chars) {
-		i++;
-		while (i < len && ((unsigned char)text[i] & 0xc0) == 0x80)
-			i++;
-		chars--;
+	ret = buf_append(out, "\"", 1);
+	for (i = 0; ret == 0 && i < n->data.scalar.length; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '"' || c == '\\')
+			ret = buf_printf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			ret = buf_printf(out, "\\x%02x", c);
+		else
+			ret = buf_append(out, &s[i], 1);
 	}
-	return i;
+	return ret ? ret : buf_append(out, "\"", 1);
 }
 
-static int note_scalar(struct conf *f, struct edits *e, const yaml_node_t *n)
+static const char *opening(const yaml_node_t *n, enum conf_shape as,
+			   const char **close)
 {
-	yaml_scalar_style_t style = n->data.scalar.style;
-	struct edit edit;
+	bool map = n->type == YAML_MAPPING_NODE;
 
-	if (style == YAML_LITERAL_SCALAR_STYLE ||
-	    style == YAML_FOLDED_SCALAR_STYLE)
-		return 0;
-	edit.start = byte_offset(f->text, f->len, n->start_mark.index);
-	edit.end = byte_offset(f->text, f->len, n->end_mark.index);
-	edit.plain = style == YAML_PLAIN_SCALAR_STYLE;
-	/* Tags and anchors stay as they are and fail in the schema. */
-	if (edit.start >= edit.end || strchr("!&*", f->text[edit.start]))
-		return 0;
-	if (e->n == e->size) {
-		size_t size = e->size ? 2 * e->size : 32;
-		struct edit *p = realloc(e->list, size * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		e->list = p;
-		e->size = size;
+	if (map && as == CONF_RULES) {
+		*close = "]}";
+		return "{\"pairs\": [";
 	}
-	e->list[e->n++] = edit;
+	if (map && as == CONF_AS_IS) {
+		*close = "}";
+		return "{";
+	}
+	*close = "]";
+	return "[";
+}
+
+/* Write a scalar, or open a collection and push it. */
+static int put_node(struct normal *w, const yaml_node_t *n, enum conf_shape as,
+		    const char *key)
+{
+	struct frame *top;
+	bool list = as == CONF_LIST;
+	int ret;
+
+	if (n->type == YAML_SCALAR_NODE) {
+		ret = list ? buf_append(&w->out, "[", 1) : 0;
+		if (ret == 0)
+			ret = put_scalar(&w->out, n);
+		if (ret == 0 && list)
+			ret = buf_append(&w->out, "]", 1);
+		return ret;
+	}
+	if (w->depth == DEPTH_MAX || w->out.len > 4 * CONF_FILE_MAX)
+		return -E2BIG;
+	top = &w->stack[w->depth++];
+	*top = (struct frame){ .node = n, .as = as, .key = key };
+	/* A list of rules is a list; its entries are the rules. */
+	return buf_printf(&w->out, "%s", opening(n, as, &top->close));
+}
+
+static int put_pair(struct normal *w, struct frame *top, conf_shape_fn fn)
+{
+	const yaml_node_pair_t *p;
+	const yaml_node_t *k, *v;
+	enum conf_shape as;
+	bool named = top->as == CONF_PAIRS || top->as == CONF_RULES;
+	const char *key;
+	int ret;
+
+	p = &top->node->data.mapping.pairs.start[top->next++];
+	k = node_of(w->f, p->key);
+	v = node_of(w->f, p->value);
+	if (k->type != YAML_SCALAR_NODE)
+		return -EINVAL;
+	key = (const char *)k->data.scalar.value;
+	ret = buf_printf(&w->out, "%s%s", top->next > 1 ? ", " : "",
+			 named ? "{\"name\": " : "");
+	if (ret == 0)
+		ret = put_scalar(&w->out, k);
+	if (ret == 0)
+		ret = buf_printf(&w->out, named ? ", \"values\": " : ": ");
+	if (ret < 0)
+		return ret;
+	as = named ? CONF_LIST : fn ? fn(top->key, key) : CONF_AS_IS;
+	ret = put_node(w, v, as, key);
+	if (ret < 0 || !named)
+		return ret;
+	if (v->type == YAML_SCALAR_NODE)
+		return buf_append(&w->out, "}", 1);
+	/* Closes with the list that was just opened. */
+	top = &w->stack[w->depth - 1];
+	top->close = strcmp(top->close, "]") == 0 ? "]}" : "}}";
 	return 0;
 }
 
-static const char *key_text(const yaml_node_t *k)
+static int put_entry(struct normal *w, struct frame *top)
 {
-	return k->type == YAML_SCALAR_NODE ? (char *)k->data.scalar.value : "";
-}
+	const yaml_node_t *n;
 
-static int find_scalars(struct conf *f, struct edits *e, const yaml_node_t *map,
-			unsigned depth, const char *parent, conf_list_fn fn)
-{
-	const yaml_node_pair_t *p;
-	int ret = 0;
-
-	if (map->type != YAML_MAPPING_NODE)
-		return 0;
-	for (p = map->data.mapping.pairs.start;
-	     p < map->data.mapping.pairs.top && ret == 0; p++) {
-		const char *key = key_text(node_of(f, p->key));
-		const yaml_node_t *v = node_of(f, p->value);
-
-		if (v->type == YAML_SCALAR_NODE && fn(key, depth, parent))
-			ret = note_scalar(f, e, v);
-	}
-	return ret;
-}
-
-/* Every mapping directly below the root, and in lists below it. */
-static int find_below(struct conf *f, struct edits *e, const yaml_node_t *root,
-		      conf_list_fn fn)
-{
-	const yaml_node_pair_t *p;
-	const yaml_node_item_t *i;
-	int ret;
-
-	ret = find_scalars(f, e, root, 1, "", fn);
-	for (p = root->data.mapping.pairs.start;
-	     p < root->data.mapping.pairs.top && ret == 0; p++) {
-		const char *key = key_text(node_of(f, p->key));
-		const yaml_node_t *v = node_of(f, p->value);
-
-		ret = find_scalars(f, e, v, 2, key, fn);
-		if (v->type != YAML_SEQUENCE_NODE)
-			continue;
-		for (i = v->data.sequence.items.start;
-		     i < v->data.sequence.items.top && ret == 0; i++)
-			ret = find_scalars(f, e, node_of(f, *i), 2, key, fn);
-	}
-	return ret;
-}
-
-static int by_start(const void *a, const void *b)
-{
-	const struct edit *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-/* Plain text goes into single quotes, so that a comma in it is no separator
- * of the new list. */
-static size_t put_wrapped(char *to, const char *from, size_t len, bool plain)
-{
-	size_t n = 0, i;
-
-	to[n++] = '[';
-	if (plain)
-		to[n++] = '\'';
-	for (i = 0; i < len; i++) {
-		if (plain && from[i] == '\'')
-			to[n++] = '\'';
-		to[n++] = from[i];
-	}
-	if (plain)
-		to[n++] = '\'';
-	to[n++] = ']';
-	return n;
-}
-
-static int apply_edits(struct conf *f, const struct edits *e)
-{
-	size_t from = 0, n = 0, i;
-	char *text;
-
-	text = malloc(2 * f->len + 4 * e->n + 1);
-	if (!text)
+	n = node_of(w->f, top->node->data.sequence.items.start[top->next]);
+	if (top->next++ > 0 && buf_append(&w->out, ", ", 2) < 0)
 		return -ENOMEM;
-	for (i = 0; i < e->n; i++) {
-		const struct edit *x = &e->list[i];
-
-		if (x->start < from)
-			continue; /* the same node through an alias */
-		memcpy(text + n, f->text + from, x->start - from);
-		n += x->start - from;
-		n += put_wrapped(text + n, f->text + x->start,
-				 x->end - x->start, x->plain);
-		from = x->end;
-	}
-	memcpy(text + n, f->text + from, f->len - from);
-	n += f->len - from;
-	text[n] = '\0';
-	free(f->text);
-	f->text = text;
-	f->len = n;
-	return 0;
+	return put_node(w, n, top->as == CONF_RULES ? CONF_RULES : CONF_AS_IS,
+			top->key);
 }
 
-int conf_wrap_lists(struct conf *f, conf_list_fn fn)
+static size_t child_count(const yaml_node_t *n)
 {
-	struct edits e = { 0 };
+	if (n->type == YAML_MAPPING_NODE)
+		return (size_t)(n->data.mapping.pairs.top -
+				n->data.mapping.pairs.start);
+	return (size_t)(n->data.sequence.items.top -
+			n->data.sequence.items.start);
+}
+
+static int normalise(struct normal *w, conf_shape_fn fn)
+{
 	int ret;
 
-	ret = find_below(f, &e, yaml_document_get_root_node(&f->doc), fn);
-	if (ret == 0 && e.n) {
-		qsort(e.list, e.n, sizeof(*e.list), by_start);
-		ret = apply_edits(f, &e);
+	ret = put_node(w, yaml_document_get_root_node(&w->f->doc), CONF_AS_IS,
+		       "");
+	while (ret == 0 && w->depth) {
+		struct frame *top = &w->stack[w->depth - 1];
+
+		if (top->next == child_count(top->node)) {
+			ret = buf_printf(&w->out, "%s", top->close);
+			w->depth--;
+		} else if (top->node->type == YAML_MAPPING_NODE) {
+			ret = put_pair(w, top, fn);
+		} else {
+			ret = put_entry(w, top);
+		}
 	}
-	free(e.list);
 	return ret;
 }
 
@@ -580,32 +563,46 @@ static cyaml_config_t config(struct complaint *c)
 		.log_ctx = c,
 		.log_level = CYAML_LOG_ERROR,
 		.mem_fn = cyaml_mem,
-		.flags = CYAML_CFG_NO_ALIAS,
 	};
 }
 
-int conf_load(struct conf *f, const cyaml_schema_value_t *schema, void **data)
+static int load_text(struct conf *f, const struct buf *text,
+		     const cyaml_schema_value_t *schema, void **data)
 {
 	struct complaint c = { 0 };
 	cyaml_config_t cfg = config(&c);
 	cyaml_data_t *d = NULL;
 	cyaml_err_t e;
 
-	e = cyaml_load_data((const uint8_t *)f->text, f->len, &cfg, schema, &d,
-			    NULL);
+	e = cyaml_load_data((const uint8_t *)text->data, text->len, &cfg,
+			    schema, &d, NULL);
 	if (e == CYAML_OK && d) {
 		*data = d;
 		return 0;
 	}
-	if (e == CYAML_ERR_OOM) {
+	if (e == CYAML_ERR_OOM)
+		return -ENOMEM;
+	return explain(f, &c, schema);
+}
+
+int conf_load(struct conf *f, const cyaml_schema_value_t *schema,
+	      conf_shape_fn fn, void **data)
+{
+	struct normal w = { .f = f };
+	int ret;
+
+	ret = normalise(&w, fn);
+	if (ret == 0)
+		ret = load_text(f, &w.out, schema, data);
+	else if (ret != -ENOMEM)
+		ret = conf_fail(f, "",
+				"the file is nested too deeply, too "
+				"large, or has a key that is no text");
+	buf_free(&w.out);
+	if (ret == -ENOMEM)
 		snprintf(f->error, sizeof(f->error), "%s: out of memory",
 			 f->name);
-		return -ENOMEM;
-	}
-	if (e == CYAML_ERR_ALIAS)
-		snprintf(c.text, sizeof(c.text),
-			 "anchors and aliases are not accepted here");
-	return explain(f, &c, schema);
+	return ret;
 }
 
 void conf_data_free(const cyaml_schema_value_t *schema, void *data)

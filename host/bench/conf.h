@@ -25,24 +25,30 @@ int conf_parse(const char *name, const char *text, size_t len,
 
 void conf_free(struct conf *f);
 
-/* Which scalars stand for a list of one: true for the key's value. depth is 1
- * for keys of the top mapping. */
-typedef bool (*conf_list_fn)(const char *key, unsigned depth,
-			     const char *parent);
+/* How the value of a key reaches the schema. */
+enum conf_shape {
+	CONF_AS_IS,
+	CONF_LIST,  /* one scalar stands for a list of one */
+	CONF_PAIRS, /* a mapping of free keys, {n: [1, 10], bs: 4k}, becomes
+		     * [{name: n, values: [1, 10]}, {name: bs, values: [4k]}] */
+	CONF_RULES, /* a list of such mappings: each becomes {pairs: [...]} */
+};
 
-/* Let a scalar stand where the schema wants a list, for the keys that fn
- * accepts. Call before conf_load(). 0, -ENOMEM. */
-int conf_wrap_lists(struct conf *f, conf_list_fn fn);
+/* The shape of a key, by the key of the mapping around it ("" at the top). */
+typedef enum conf_shape (*conf_shape_fn)(const char *parent, const char *key);
 
-/* Load by the schema (its top value a pointer to a mapping). *data is freed
- * with conf_data_free() and stays valid without f. 0, -EINVAL, -ENOMEM;
- * conf_error() says why. */
-int conf_load(struct conf *f, const cyaml_schema_value_t *schema, void **data);
+/* Load by the schema, whose top value is a pointer to a mapping.
+ *   fn    may be NULL: all as it is
+ *   data  freed with conf_data_free(); valid without f
+ * 0, -EINVAL, -ENOMEM; conf_error() says why. */
+int conf_load(struct conf *f, const cyaml_schema_value_t *schema,
+	      conf_shape_fn fn, void **data);
 
 void conf_data_free(const cyaml_schema_value_t *schema, void *data);
 
 /* Line (from 1) of a key or list entry by its path, e.g. "disks[1].serial";
- * the line of the key itself for mappings. 0: not there. */
+ * the line of the key itself for mappings; [i] of a mapping is its
+ * i-th pair. 0: not there. */
 unsigned conf_line(const struct conf *f, const char *path);
 
 /* Record "FILE:LINE: text" for the deepest part of path that exists, and

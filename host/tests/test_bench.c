@@ -74,9 +74,15 @@ static const struct {
 	{ "name: x\nname: y\n", "b.yaml:2: the key 'name' stands twice" },
 	{ "", "b.yaml:1: must hold 'key: value' lines" },
 	{ "- a\n", "b.yaml:1: must hold 'key: value' lines" },
-	{ "name: &a x\nagent: {type: local}\ndisks: [{serial: *a}]\n",
-	  "b.yaml:3: disks[0].serial: anchors and aliases are not accepted "
-	  "here" },
+	{ "name: x\nagent: &a {type: *a}\n",
+	  "b.yaml:1: the file is nested too deeply, too large, or has a key "
+	  "that is no text" },
+	{ "name: x\n? [a]\n: b\n",
+	  "b.yaml:1: the file is nested too deeply, too large, or has a key "
+	  "that is no text" },
+	{ "name: \"a\\nb\"\nagent: {type: local}\ndisks: [{serial: A}]\n",
+	  "b.yaml:1: name 'a\nb' must be 1..32 letters, digits, '.', '_' or "
+	  "'-'" },
 };
 
 static void each_error_names_its_line(void **state)
