@@ -551,6 +551,12 @@ static int explain(struct conf *f, const struct complaint *c,
 	build_path(c, 0, path, sizeof(path));
 	if (what)
 		return conf_fail(f, path, "the key '%s' stands twice", what);
+	/* What libcyaml expects is of the normal form, not of the file. */
+	if (after(c->text, "Expecting "))
+		return conf_fail(f, path,
+				 "%s: has the wrong form; see matrix.yaml(5) "
+				 "and bench.yaml(5)",
+				 *path ? path : "file");
 	list_choices(schema_at(schema, path), known, sizeof(known));
 	return conf_fail(f, path, "%s: %s%s", *path ? path : "file",
 			 *c->text ? c->text : "not accepted", known);

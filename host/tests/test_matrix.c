@@ -1,0 +1,360 @@
+/* matrix.yaml to ordered cells: names, keys, order, rules, errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/matrix/name.h"
+#include "host/matrix/plan.h"
+
+static const char *const disks[] = { "S1", "S2", "S3" };
+
+static struct matrix *parse(const char *text)
+{
+	struct matrix *m = NULL;
+	struct err err = { 0 };
+
+	if (matrix_parse("m.yaml", text, strlen(text), &m, &err) < 0)
+		fail_msg("%s", err.text);
+	return m;
+}
+
+/* Order as one string: first letters of what varies. */
+static struct plan plan(const char *text)
+{
+	struct matrix *m = parse(text);
+	struct err err = { 0 };
+	struct plan p;
+
+	if (plan_make(m, disks, 3, &p, &err) < 0)
+		fail_msg("%s", err.text);
+	matrix_free(m);
+	return p;
+}
+
+static void assert_has_case(const struct plan *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (strcmp(p->cell[i]->case_name, name) == 0)
+			return;
+	fail_msg("no case %s", name);
+}
+
+#define DEMO                                                                   \
+	"experiment: demo\nseed: 7\n"                                          \
+	"layout: [single, JBOD-2HDD, RAID0-2HDD, RAID1-2HDD]\n"                \
+	"fs: [xfs, ext4]\nworkload: dd-write\n"                                \
+	"params: {n: 1, seconds: 8}\nkernel: [\"6.1\", \"6.12\"]\n"
+
+static void axes_multiply(void **state)
+{
+	struct plan p = plan(DEMO);
+
+	(void)state;
+	assert_int_equal(p.n, 16);
+	assert_int_equal(p.boots, 2);
+	assert_has_case(&p, "bay/single/xfs-1dd-1");
+	assert_has_case(&p, "bay/RAID1-2HDD/ext4-1dd-1");
+	assert_int_equal(p.cell[0]->workload->n_param, 2);
+	assert_int_equal(p.cell[0]->sample_hz, 10);
+	plan_free(&p);
+}
+
+static void the_same_file_and_seed_give_the_same_order(void **state)
+{
+	struct plan a = plan(DEMO), b = plan(DEMO);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < a.n; i++) {
+		assert_string_equal(a.cell[i]->key, b.cell[i]->key);
+		assert_int_equal(a.cell[i]->order, i);
+	}
+	plan_free(&a);
+	plan_free(&b);
+}
+
+static void another_seed_gives_another_order_of_the_same_cells(void **state)
+{
+	struct plan a =
+		plan("experiment: e\nseed: 1\nlayout: single\nfs: [xfs, "
+		     "ext4, btrfs]\nworkload: dd-write\nthresh: [1M, "
+		     "10M, 100M, 1000M]\n");
+	struct plan b =
+		plan("experiment: e\nseed: 2\nlayout: single\nfs: [xfs, "
+		     "ext4, btrfs]\nworkload: dd-write\nthresh: [1M, "
+		     "10M, 100M, 1000M]\n");
+	size_t i, k, moved = 0, found = 0;
+
+	(void)state;
+	assert_int_equal(a.n, 12);
+	for (i = 0; i < a.n; i++) {
+		moved += strcmp(a.cell[i]->key, b.cell[i]->key) != 0;
+		for (k = 0; k < b.n; k++)
+			found += strcmp(a.cell[i]->key, b.cell[k]->key) == 0;
+	}
+	assert_true(moved > 0);
+	assert_int_equal(found, a.n);
+	plan_free(&a);
+	plan_free(&b);
+}
+
+static void names_follow_the_published_grammar(void **state)
+{
+	struct plan p = plan("experiment: e\nlayout: [single, RAID0-2HDD]\n"
+			     "fs: xfs\nworkload: dd-write\nparams: {n: 10}\n"
+			     "thresh: [1M, 100M]\n");
+	char full[CASE_NAME_BYTES];
+
+	(void)state;
+	assert_int_equal(p.n, 4);
+	assert_has_case(&p, "bay/RAID0-2HDD-thresh=100M/xfs-10dd-1");
+	assert_has_case(&p, "bay/thresh=1M/xfs-10dd-1");
+	case_name_with_kernel("bay/RAID0-2HDD-thresh=100M/xfs-10dd-1", "6.12.9",
+			      full);
+	assert_string_equal(full,
+			    "bay/RAID0-2HDD-thresh=100M/xfs-10dd-1-6.12.9");
+	plan_free(&p);
+}
+
+static void a_setting_is_named_only_when_it_varies(void **state)
+{
+	struct plan p =
+		plan("experiment: e\nlayout: RAID0-2HDD\nfs: xfs\n"
+		     "workload: dd-write\nchunk: [64k, 512k]\n"
+		     "read_ahead_kb: 128\nsysctl: {vm.swappiness: [1, "
+		     "60]}\nmount: {xfs: [noatime, \"noatime,discard\"],"
+		     " ext4: noatime}\n");
+
+	(void)state;
+	assert_int_equal(p.n, 8);
+	assert_has_case(&p, "bay/RAID0-2HDD-chunk=64k-mount=noatime,discard-"
+			    "vm.swappiness=60/xfs-1dd-1");
+	assert_int_equal(p.cell[0]->n_knob, 2);
+	plan_free(&p);
+}
+
+static void a_key_without_meaning_in_a_layout_does_not_multiply_it(void **state)
+{
+	struct plan p = plan("experiment: e\nlayout: [single, RAID0-2HDD, "
+			     "RAID1-2HDD]\nfs: xfs\nworkload: dd-write\n"
+			     "chunk: [64k, 512k]\nbitmap: [none, internal]\n");
+
+	(void)state;
+	assert_int_equal(p.n, 1 + 2 + 2);
+	assert_has_case(&p, "bay/single/xfs-1dd-1");
+	assert_has_case(&p, "bay/RAID1-2HDD-bitmap=internal/xfs-1dd-1");
+	plan_free(&p);
+}
+
+static void kernels_are_grouped_and_turned_in_each_repeat(void **state)
+{
+	struct plan p = plan("experiment: e\nrepeats: 3\nlayout: [single, "
+			     "JBOD-2HDD]\nfs: xfs\nworkload: dd-write\nkernel: "
+			     "[A, B]\n");
+	char order[32] = "";
+	size_t i;
+
+	(void)state;
+	assert_int_equal(p.n, 12);
+	for (i = 0; i < p.n; i++)
+		strcat(order, p.cell[i]->kernel);
+	assert_string_equal(order, "AABBBBAAAABB");
+	assert_int_equal(p.boots, 4);
+	plan_free(&p);
+}
+
+static void the_compared_axis_runs_a_b_b_a(void **state)
+{
+	struct plan p = plan("experiment: e\nrepeats: 2\ncompare: scheduler\n"
+			     "layout: [single, JBOD-2HDD]\nfs: xfs\nworkload: "
+			     "dd-write\nscheduler: [A, B]\n");
+	char order[32] = "";
+	size_t i;
+
+	(void)state;
+	assert_int_equal(p.n, 8);
+	for (i = 0; i < p.n; i++)
+		strcat(order, p.cell[i]->knob[0]->value);
+	assert_string_equal(order, "ABBABAAB");
+	plan_free(&p);
+}
+
+static void rules_keep_and_drop_cells(void **state)
+{
+	struct plan p = plan(
+		"experiment: e\nlayout: [single, RAID1-2HDD]\n"
+		"fs: [xfs, ext4]\nworkload: dd-write\nparams: {n: [1, 10]}\n"
+		"exclude:\n  - {layout: RAID1-2HDD, n: 10}\n"
+		"include:\n  - {fs: xfs}\n  - {layout: single, n: [1]}\n");
+
+	(void)state;
+	/* xfs: single 1, 10, RAID1 1; ext4: single 1 */
+	assert_int_equal(p.n, 4);
+	assert_has_case(&p, "bay/single/ext4-1dd-1");
+	assert_has_case(&p, "bay/RAID1-2HDD/xfs-1dd-1");
+	plan_free(&p);
+}
+
+static void a_key_survives_the_growth_of_the_matrix(void **state)
+{
+	struct plan a = plan("experiment: e\nlayout: single\nfs: xfs\nworkload:"
+			     " dd-write\nthresh: 1M\n");
+	struct plan b = plan("experiment: e\nlayout: [single, RAID0-2HDD]\nfs: "
+			     "[ext4, xfs]\nworkload: dd-write\nthresh: [2M, "
+			     "1M]\n");
+	size_t i, found = 0;
+
+	(void)state;
+	for (i = 0; i < b.n; i++)
+		found += strcmp(a.cell[0]->key, b.cell[i]->key) == 0;
+	assert_int_equal(found, 1);
+	/* The key is part of the stored format: it must not drift. */
+	assert_int_equal(strlen(a.cell[0]->key), 32);
+	plan_free(&a);
+	plan_free(&b);
+}
+
+static void knobs_reach_the_disks_they_belong_to(void **state)
+{
+	struct plan p = plan("experiment: e\nlayout: RAID1-2HDD\nfs: ext4\n"
+			     "workload: dd-write\nthresh: 100M\nbackground: "
+			     "default\nread_ahead_kb: 256\nscheduler: none\n"
+			     "sysctl: {vm.swappiness: 1}\nmkfs: {ext4: \"-m "
+			     "0\"}\ndisks: [S3, S1]\n");
+	Bay__Cell *c = p.cell[0];
+
+	(void)state;
+	assert_int_equal(c->n_knob, 5);
+	assert_string_equal(c->knob[0]->name, "dirty_bytes");
+	assert_string_equal(c->knob[0]->value, "104857600");
+	assert_string_equal(c->knob[1]->target, "array");
+	assert_string_equal(c->knob[2]->name, "scheduler");
+	assert_string_equal(c->knob[2]->target, "S3");
+	assert_string_equal(c->knob[3]->target, "S1");
+	assert_string_equal(c->knob[4]->name, "sysctl");
+	assert_string_equal(c->knob[4]->target, "vm.swappiness");
+	assert_int_equal(c->fs->n_mkfs_option, 2);
+	assert_string_equal(c->fs->mkfs_option[1], "0");
+	assert_string_equal(c->array->serial[0], "S3");
+	plan_free(&p);
+}
+
+static const struct {
+	const char *text;
+	const char *err;
+} bad[] = {
+	{ "experiment: e\nlayout: single\nworklod: dd-write\n",
+	  "m.yaml:3: unknown key 'worklod' (known: experiment, seed, repeats, "
+	  "compare, disks, layout, chunk, bitmap, initial_sync, fs, mkfs, "
+	  "mount, workload, params, thresh, background, read_ahead_kb, "
+	  "max_sectors_kb, nr_requests, scheduler, sysctl, kernel, include, "
+	  "exclude, sample_hz, timeout_s)" },
+	{ "experiment: e\nlayout:\n  - single\n  - RAID5-3HDD\nworkload: w\n",
+	  "m.yaml:4: layout: 'RAID5-3HDD' is not a layout (single, JBOD-nHDD, "
+	  "RAID0-nHDD, RAID1-nHDD)" },
+	{ "experiment: e\nlayout: RAID1-1HDD\nworkload: w\n",
+	  "m.yaml:2: layout: 'RAID1-1HDD' is not a layout (single, JBOD-nHDD, "
+	  "RAID0-nHDD, RAID1-nHDD)" },
+	{ "experiment: e\nworkload: w\n",
+	  "m.yaml:1: the matrix lacks the key 'layout'" },
+	{ "experiment: e\nlayout: single\nworkload: w\nfs: xfs\nexclude:\n"
+	  " - fs: xfs\n   n: 3\n",
+	  "m.yaml:7: no key 'n' in this matrix to match" },
+	{ "experiment: e\nlayout: single\nworkload: w\nfs: xfs\nexclude:\n"
+	  " - fs: [xfs, ext4]\n",
+	  "m.yaml:6: 'ext4' is no value of fs" },
+	{ "experiment: e\nlayout: single\nworkload: w\nthresh: [1M,\n  1X]\n",
+	  "m.yaml:5: thresh: '1X' is not a size (100M, 1G) or 'default'" },
+	{ "experiment: e\nlayout: single\nworkload: w\nfs: [xfs, xfs]\n",
+	  "m.yaml:4: fs: 'xfs' is listed twice" },
+	{ "experiment: e\nlayout: single\nworkload: w\nrepeats: 0\n",
+	  "m.yaml:4: repeats: 0 is not in 1..1000" },
+	{ "experiment: e\nlayout: single\nworkload: w\nparams: 3\n",
+	  "m.yaml:4: params: has the wrong form; see matrix.yaml(5) and "
+	  "bench.yaml(5)" },
+	{ "experiment: e\nlayout: single\nworkload: w\nseed: -1\n",
+	  "m.yaml:4: seed: Invalid UINT value: '-1'" },
+	{ "experiment: e\nlayout: JBOD-2HDD\nworkload: w\ndisks: S1\n",
+	  "m.yaml:2: JBOD-2HDD needs more than the 1 disks listed under "
+	  "'disks'" },
+	{ "experiment: e\nlayout: single\nworkload: w\ncompare: fs\n",
+	  "m.yaml:4: compare: no key 'fs' in this matrix" },
+};
+
+static void each_error_names_its_line(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct matrix *m = NULL;
+		struct err err = { 0 };
+
+		assert_int_equal(matrix_parse("m.yaml", bad[i].text,
+					      strlen(bad[i].text), &m, &err),
+				 -EINVAL);
+		assert_string_equal(err.text, bad[i].err);
+		assert_null(m);
+	}
+}
+
+static void assert_plan_error(const char *text, int code, const char *what)
+{
+	struct matrix *m = parse(text);
+	struct err err = { 0 };
+	struct plan p;
+
+	assert_int_equal(plan_make(m, disks, 3, &p, &err), code);
+	assert_string_equal(err.text, what);
+	matrix_free(m);
+}
+
+static void impossible_plans_say_why(void **state)
+{
+	(void)state;
+	assert_plan_error(
+		"experiment: e\nlayout: [single, JBOD-4HDD]\nworkload:"
+		" w\n",
+		-ENODEV,
+		"JBOD-4HDD wants more disks than the bench's 3; add "
+		"disks to the bench or drop the layout");
+	assert_plan_error("experiment: e\nlayout: single\nworkload: w\n"
+			  "exclude: [{layout: single}]\n",
+			  -EINVAL, "no cell is left after include and exclude");
+	assert_plan_error("experiment: e\nlayout: single\nworkload: w\n"
+			  "thresh: [1G, 1024M]\nrepeats: 1\n",
+			  -EINVAL,
+			  "bay/thresh=1G/raw-w-1 and bay/thresh=1024M/raw-w-1 "
+			  "are the same cell; drop one of the two values");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(axes_multiply),
+		cmocka_unit_test(the_same_file_and_seed_give_the_same_order),
+		cmocka_unit_test(
+			another_seed_gives_another_order_of_the_same_cells),
+		cmocka_unit_test(names_follow_the_published_grammar),
+		cmocka_unit_test(a_setting_is_named_only_when_it_varies),
+		cmocka_unit_test(
+			a_key_without_meaning_in_a_layout_does_not_multiply_it),
+		cmocka_unit_test(kernels_are_grouped_and_turned_in_each_repeat),
+		cmocka_unit_test(the_compared_axis_runs_a_b_b_a),
+		cmocka_unit_test(rules_keep_and_drop_cells),
+		cmocka_unit_test(a_key_survives_the_growth_of_the_matrix),
+		cmocka_unit_test(knobs_reach_the_disks_they_belong_to),
+		cmocka_unit_test(each_error_names_its_line),
+		cmocka_unit_test(impossible_plans_say_why),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
