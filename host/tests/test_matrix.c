@@ -280,8 +280,8 @@ static const struct {
 	{ "experiment: e\nlayout: single\nworkload: w\nparams: 3\n",
 	  "m.yaml:4: params: has the wrong form; see matrix.yaml(5) and "
 	  "bench.yaml(5)" },
-	{ "experiment: e\nlayout: single\nworkload: w\nseed: -1\n",
-	  "m.yaml:4: seed: Invalid UINT value: '-1'" },
+	{ "experiment: e\nlayout: single\nworkload: w\nrepeats: -1\n",
+	  "m.yaml:4: repeats: Invalid UINT value: '-1'" },
 	{ "experiment: e\nlayout: JBOD-2HDD\nworkload: w\ndisks: S1\n",
 	  "m.yaml:2: JBOD-2HDD needs more than the 1 disks listed under "
 	  "'disks'" },
