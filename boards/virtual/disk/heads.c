@@ -254,6 +254,8 @@ static void tear_write(struct vdisk *d)
 	if (e == NULL || e->kind == VDISK_TRIM)
 		return;
 	kept = written_so_far(d);
+	if (kept == 0)
+		return; /* not begun: like the rest of the cache */
 	if (put_on_media(d, e, kept) != 0)
 		kept = 0;
 	lose(d, e, kept);

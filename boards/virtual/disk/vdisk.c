@@ -147,6 +147,11 @@ void vdisk_advance(struct vdisk *d, uint64_t now_ns)
 		d->now_ns = now_ns;
 }
 
+uint64_t vdisk_now_ns(const struct vdisk *d)
+{
+	return d->now_ns;
+}
+
 uint64_t vdisk_next_ns(const struct vdisk *d)
 {
 	return engine_next_ns(d);

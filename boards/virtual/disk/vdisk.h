@@ -166,6 +166,9 @@ void vdisk_submit(struct vdisk *d, struct vdisk_op *op);
  * late this is called. A time before the present is ignored. */
 void vdisk_advance(struct vdisk *d, uint64_t now_ns);
 
+/* The present time. */
+uint64_t vdisk_now_ns(const struct vdisk *d);
+
 /* When something happens by itself next; VDISK_NEVER_NS: nothing will. */
 uint64_t vdisk_next_ns(const struct vdisk *d);
 
