@@ -1,0 +1,74 @@
+# shellcheck shell=sh
+# Sourced by the scripts beside it: where the tree is, how to say things and
+# how to set up a build folder. Leaves the caller in the top of the tree.
+set -eu
+umask 022
+export LC_ALL=C
+unset CDPATH CFLAGS LDFLAGS MESON_TESTTHREADS
+
+self=ci/${0##*/}
+cd "$(dirname "$0")/.."
+# shellcheck disable=SC2034 # for the scripts that source this
+root=$PWD
+
+say() {
+	printf '== %s\n' "$*"
+}
+
+# One line on what is wrong and what to do about it.
+die() {
+	printf '%s: %s\n' "$self" "$*" >&2
+	exit 1
+}
+
+# The comment at the top of a script is its help.
+usage() {
+	sed -n '2,${/^#/!q;s/^# \{0,1\}//p;}' "$root/$self"
+}
+
+# Boards that the cross compiler builds for: those with a cross file.
+cross_boards() {
+	for ini in boards/*/board.ini; do
+		[ -e "$ini" ] || continue
+		ini=${ini%/board.ini}
+		echo "${ini#boards/}"
+	done
+}
+
+# configure DIR MESON-OPTION...: once; later ninja itself notices changes.
+# What is in DIR without a build.ninja is a setup that failed half-way.
+configure() {
+	dir=$1
+	shift
+	[ -f "$dir/build.ninja" ] || meson setup --wipe "$dir" "$@" ||
+		meson setup "$dir" "$@"
+}
+
+build_host() {
+	configure build/host && ninja -C build/host
+}
+
+build_san() {
+	configure build/san -Db_sanitize=address,undefined -Db_lundef=false &&
+		ninja -C build/san
+}
+
+build_fuzz() {
+	CC=clang configure build/fuzz -Dfuzz=true -Db_lundef=false \
+		-Db_sanitize=address,undefined &&
+		ninja -C build/fuzz
+}
+
+build_firmware() {
+	for board in $(cross_boards); do
+		configure "build/$board" \
+			--cross-file firmware/port/arm.ini \
+			--cross-file "boards/$board/board.ini" &&
+			ninja -C "build/$board" || return 1
+	done
+}
+
+# The image packs the agent and bay of build/host.
+build_guest() {
+	boards/virtual/dut/build-image
+}
