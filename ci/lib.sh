@@ -40,8 +40,9 @@ cross_boards() {
 configure() {
 	dir=$1
 	shift
-	[ -f "$dir/build.ninja" ] || meson setup --wipe "$dir" "$@" ||
-		meson setup "$dir" "$@"
+	[ ! -f "$dir/build.ninja" ] || return 0
+	rm -rf "$dir"
+	meson setup "$dir" "$@"
 }
 
 build_host() {
