@@ -4,6 +4,7 @@
 
 #include "host/cli/command.h"
 
+extern const struct command cmd_bench;
 extern const struct command cmd_help;
 
 #endif

@@ -6,6 +6,7 @@
 #include "host/cli/commands.h"
 
 const struct command *const command_table[] = {
+	&cmd_bench,
 	&cmd_help,
 	NULL,
 };

@@ -9,8 +9,8 @@
  * block node some milliseconds after device_del. */
 #define RETRY_US 50000
 
-/* "agent" names both the port and its character device. */
-#define AGENT_PORT "agent"
+/* dut.c names both the port so and its character device. */
+#define AGENT_PORT "port1"
 
 static struct bp_guest_disk *find(struct bp_guest *g, const char *id)
 {
@@ -131,6 +131,7 @@ static void pulled(void *arg, const struct bp_qmp_msg *m)
 	d->not_before_us = d->guest->now_us + RETRY_US;
 }
 
+/* Caching and errors as dut.h asks: the guest sees the disk's own. */
 static void plug(struct bp_guest_disk *d)
 {
 	char id[80];
@@ -139,8 +140,13 @@ static void plug(struct bp_guest_disk *d)
 	snprintf(id, sizeof(id), "disk-%s", d->serial);
 	snprintf(node, sizeof(node), "nb-%s", d->serial);
 	bp_qmp_send(&d->guest->qmp, "device_add",
-		    json_pack("{s:s, s:s, s:s, s:s}", "driver", "scsi-hd",
-			      "drive", node, "serial", d->serial, "id", id),
+		    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, "
+			      "s:s, s:s}",
+			      "driver", "scsi-hd", "bus", "scsi0.0", "id", id,
+			      "drive", node, "serial", d->serial, "device_id",
+			      d->serial, "scsi-id", (int)d->slot, "lun", 0,
+			      "write-cache", "on", "werror", "report", "rerror",
+			      "report"),
 		    plugged, d);
 }
 
@@ -169,6 +175,7 @@ void bp_guest_add(struct bp_guest *g, unsigned int slot, const char *serial)
 	struct bp_guest_disk *d = &g->disk[slot];
 
 	d->guest = g;
+	d->slot = slot;
 	snprintf(d->serial, sizeof(d->serial), "%s", serial);
 }
 

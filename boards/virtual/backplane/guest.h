@@ -10,6 +10,7 @@ struct bp_guest;
 
 struct bp_guest_disk {
 	struct bp_guest *guest;
+	unsigned int slot;
 	char serial[64]; /* empty: nothing in this slot */
 	bool attached;
 	bool busy;              /* a request is under way */

@@ -235,7 +235,8 @@ static void add_port(struct args *a, unsigned nr, const char *name,
 	add(a, "socket,id=port%u,server=on,wait=off,path=%s", nr,
 	    quote(&q, path));
 	add(a, "-device");
-	add(a, "virtserialport,nr=%u,chardev=port%u,name=%s", nr, nr, name);
+	add(a, "virtserialport,nr=%u,id=port%u,chardev=port%u,name=%s", nr, nr,
+	    nr, name);
 }
 
 static void add_channels(struct args *a, const struct dut_cfg *cfg)

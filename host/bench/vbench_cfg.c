@@ -1,0 +1,278 @@
+/* From a bench description and the place of this program to the settings of
+ * a virtual bench. */
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boards/virtual/dut/dut.h"
+#include "host/bench/vbench.h"
+#include "host/util/fs.h"
+
+#define DEFAULT_BOARD     "lm3s6965evb"
+#define DEFAULT_KERNEL    "6.1"
+#define DEFAULT_MEMORY_MB 1024
+#define DEFAULT_CPUS      2
+#define DEFAULT_DISK_MB   1024
+#define DEFAULT_RATE_MB_S 30
+#define DEFAULT_BOOT_S    (DUT_READY_TCG_MS / 1000)
+
+/* A product of the build: beside the program in the build tree, or below lib/
+ * of an installed one. %s is the board where there is one. */
+struct product {
+	const char *what;
+	const char *env;
+	const char *places[2];
+	size_t at;
+};
+
+static const struct product products[] = {
+	{ "backplane",
+	  "BAY_BACKPLANE",
+	  { "bay-backplane", "../lib/bay/bay-backplane" },
+	  offsetof(struct vbench_cfg, backplane) },
+	{ "firmware image",
+	  "BAY_FIRMWARE",
+	  { "../%s/bay-firmware-%s.elf", "../lib/bay/bay-firmware-%s.elf" },
+	  offsetof(struct vbench_cfg, firmware) },
+	{ "disk model",
+	  "BAY_DISK_PLUGIN",
+	  { "nbdkit-bay-disk-plugin.so",
+	    "../lib/bay/nbdkit-bay-disk-plugin.so" },
+	  offsetof(struct vbench_cfg, disk_plugin) },
+	{ "guest image folder",
+	  "BAY_IMAGES",
+	  { "../dut", "../lib/bay/dut" },
+	  offsetof(struct vbench_cfg, image_dir) },
+};
+
+static int program_dir(char dir[VBENCH_PATH_MAX], struct err *err)
+{
+	char exe[VBENCH_PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (n < 0)
+		return err_sys(err, -errno, "/proc/self/exe");
+	exe[n] = '\0';
+	snprintf(dir, VBENCH_PATH_MAX, "%s", dirname(exe));
+	return 0;
+}
+
+/* Replace each %s of place by the board, and "../" at its start. */
+static void place_path(char path[FS_PATH_BYTES], const char *dir,
+		       const char *place, const char *board)
+{
+	char parent[VBENCH_PATH_MAX];
+	int n;
+
+	snprintf(parent, sizeof(parent), "%s", dir);
+	if (!strncmp(place, "../", 3)) {
+		snprintf(parent, sizeof(parent), "%s", dir);
+		dirname(parent);
+		place += 3;
+	}
+	n = snprintf(path, FS_PATH_BYTES, "%s/", parent);
+	for (; *place && n < FS_PATH_BYTES - 1; place++) {
+		if (place[0] == '%' && place[1] == 's') {
+			n += snprintf(path + n, FS_PATH_BYTES - (size_t)n,
+				      "%.64s", board);
+			place++;
+		} else {
+			path[n++] = *place;
+			path[n] = '\0';
+		}
+	}
+}
+
+static int find_product(struct vbench_cfg *cfg, const struct product *p,
+			const char *dir, struct err *err)
+{
+	char *out = (char *)cfg + p->at;
+	const char *given = getenv(p->env);
+	char path[FS_PATH_BYTES] = "";
+
+	if (given && *given) {
+		snprintf(out, VBENCH_PATH_MAX, "%s", given);
+		return fs_exists(out) ? 0
+				      : err_set(err, -ENOENT,
+						"%s: %s=%s does not exist",
+						p->what, p->env, given);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		place_path(path, dir, p->places[i], cfg->board);
+		if (fs_exists(path)) {
+			snprintf(out, VBENCH_PATH_MAX, "%.*s",
+				 VBENCH_PATH_MAX - 1, path);
+			return 0;
+		}
+	}
+	place_path(path, dir, p->places[0], cfg->board);
+	return err_set(err, -ENOENT,
+		       "no %s: %s is not built (%s names another)", p->what,
+		       path, p->env);
+}
+
+/* %s twice in a row of a path would be easy to misread; keep names plain. */
+static int check_name(const char *what, const char *name, struct err *err)
+{
+	static const char legal[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+	size_t n = strlen(name);
+
+	if (!n || n > 36 || strspn(name, legal) != n || name[0] == '.')
+		return err_set(err, -EINVAL,
+			       "%s '%s': 1..36 letters, digits, - _ . wanted",
+			       what, name);
+	return 0;
+}
+
+static int fill_disks(struct vbench_cfg *cfg, const struct bench *b,
+		      struct err *err)
+{
+	unsigned int used = 0;
+
+	if (!b->n_disks || b->n_disks > VBENCH_DISKS_MAX)
+		return err_set(err, -EINVAL,
+			       "%s: a virtual bench has 1..%d disks, not %u",
+			       b->source, VBENCH_DISKS_MAX, b->n_disks);
+	for (unsigned int i = 0; i < b->n_disks; i++) {
+		const struct bench_disk *d = &b->disks[i];
+
+		if (check_name("disk serial", d->serial, err))
+			return -EINVAL;
+		if (d->slot < 0 || d->slot >= VBENCH_DISKS_MAX ||
+		    used & (1u << d->slot))
+			return err_set(err, -EINVAL,
+				       "%s: disk %s needs a slot of its own, "
+				       "0..%d",
+				       b->source, d->serial,
+				       VBENCH_DISKS_MAX - 1);
+		used |= 1u << d->slot;
+		snprintf(cfg->disk[i].serial, sizeof(cfg->disk[i].serial), "%s",
+			 d->serial);
+		cfg->disk[i].slot = (unsigned int)d->slot;
+	}
+	cfg->disks = b->n_disks;
+	return 0;
+}
+
+static int fill_run(struct vbench_cfg *cfg, const struct bench *b,
+		    struct err *err)
+{
+	size_t longest = 0;
+
+	if (bench_run_dir(b, cfg->run, sizeof(cfg->run)) || !cfg->run[0])
+		return err_set(err, -ENAMETOOLONG,
+			       "runtime directory of %s: too long", b->name);
+	for (unsigned int i = 0; i < cfg->disks; i++) {
+		if (strlen(cfg->disk[i].serial) > longest)
+			longest = strlen(cfg->disk[i].serial);
+	}
+	/* "/disk-SERIAL.nbd" and "/qtest-rig.sock" in a socket address */
+	longest += sizeof("/disk-.nbd");
+	if (longest < sizeof("/backplane.ctl "))
+		longest = sizeof("/backplane.ctl ");
+	if (strlen(cfg->run) + longest > 107)
+		return err_set(err, -ENAMETOOLONG,
+			       "runtime directory %s is too long for its "
+			       "sockets; set BAY_RUN_DIR to a shorter one",
+			       cfg->run);
+	if (strchr(cfg->run, ',') || cfg->run[0] != '/')
+		return err_set(err, -EINVAL,
+			       "runtime directory '%s' must be absolute and "
+			       "have no comma",
+			       cfg->run);
+	return 0;
+}
+
+static uint32_t or_default(uint32_t value, uint32_t fallback)
+{
+	return value ? value : fallback;
+}
+
+static void fill_numbers(struct vbench_cfg *cfg, const struct bench *b)
+{
+	static const struct bench_virtual none;
+	const struct bench_virtual *v = b->virt ? b->virt : &none;
+
+	snprintf(cfg->name, sizeof(cfg->name), "%s", b->name);
+	snprintf(cfg->board, sizeof(cfg->board), "%s",
+		 v->board ? v->board : DEFAULT_BOARD);
+	cfg->memory_mb = or_default(v->memory_mb, DEFAULT_MEMORY_MB);
+	cfg->cpus = or_default(v->cpus, DEFAULT_CPUS);
+	cfg->disk_mb = or_default(v->disk_mb, DEFAULT_DISK_MB);
+	cfg->rate_mb_s = or_default(v->rate_mb_s, DEFAULT_RATE_MB_S);
+	cfg->boot_wait_s = or_default(b->boot_wait_s, DEFAULT_BOOT_S);
+	for (unsigned int i = 0; i < v->n_kernels && i < VBENCH_KERNELS_MAX;
+	     i++)
+		snprintf(cfg->kernels[i], sizeof(cfg->kernels[i]), "%s",
+			 v->kernels[i]);
+	if (!v->n_kernels)
+		snprintf(cfg->kernels[0], sizeof(cfg->kernels[0]), "%s",
+			 DEFAULT_KERNEL);
+}
+
+bool vbench_has_kernel(const struct vbench_cfg *cfg, const char *kernel)
+{
+	for (unsigned int i = 0; i < VBENCH_KERNELS_MAX; i++) {
+		if (cfg->kernels[i][0] && !strcmp(cfg->kernels[i], kernel))
+			return true;
+	}
+	return false;
+}
+
+static int fill_kernel(struct vbench_cfg *cfg, const struct bench *b,
+		       const char *kernel, struct err *err)
+{
+	if (!kernel)
+		kernel = cfg->kernels[0];
+	if (!vbench_has_kernel(cfg, kernel))
+		return err_set(err, -ENOENT,
+			       "%s: kernel '%s' is not in its virtual.kernels",
+			       b->source, kernel);
+	snprintf(cfg->kernel, sizeof(cfg->kernel), "%s", kernel);
+	return 0;
+}
+
+static int fill_products(struct vbench_cfg *cfg, struct err *err)
+{
+	char dir[VBENCH_PATH_MAX];
+	int rc = program_dir(dir, err);
+
+	for (size_t i = 0; !rc && i < sizeof(products) / sizeof(products[0]);
+	     i++) {
+		if (cfg->no_guest &&
+		    products[i].at == offsetof(struct vbench_cfg, image_dir))
+			continue;
+		rc = find_product(cfg, &products[i], dir, err);
+	}
+	if (!rc && !cfg->no_guest)
+		rc = dut_image_check(cfg->image_dir, cfg->kernel, err);
+	return rc;
+}
+
+int vbench_cfg_fill(struct vbench_cfg *cfg, const struct bench *b,
+		    const char *kernel, struct err *err)
+{
+	int rc;
+
+	if (b->rig.type != BENCH_RIG_VIRTUAL &&
+	    b->agent.type != BENCH_AGENT_VIRTUAL)
+		return err_set(err, -EINVAL,
+			       "%s describes no virtual bench: its rig and "
+			       "agent are real",
+			       b->source);
+	fill_numbers(cfg, b);
+	rc = check_name("board", cfg->board, err);
+	if (!rc)
+		rc = fill_disks(cfg, b, err);
+	if (!rc)
+		rc = fill_run(cfg, b, err);
+	if (!rc)
+		rc = fill_kernel(cfg, b, kernel, err);
+	if (!rc)
+		rc = fill_products(cfg, err);
+	return rc;
+}
