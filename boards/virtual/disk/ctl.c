@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NS_PER_MS 1000000u
 #define WORDS_MAX (VDISK_FAULT_ARGS + 2u)
 
 /* A word is a piece of the caller's line. */
@@ -150,31 +151,44 @@ int ctl_parse(const char *line, size_t n, struct ctl_cmd *cmd, char why[128])
 	return -EINVAL;
 }
 
-static const char *boolean(bool b)
-{
-	return b ? "true" : "false";
-}
-
 static void answer_status(const struct vdisk *d, const char *serial,
 			  char answer[CTL_ANSWER_MAX])
 {
 	struct vdisk_status st;
 
 	vdisk_status(d, &st);
-	snprintf(answer, CTL_ANSWER_MAX,
-		 "{\"ok\":true,\"serial\":\"%s\",\"power\":\"%s\","
-		 "\"busy\":%s,\"pending\":%" PRIu32 ",\"ops\":%" PRIu64
-		 ",\"errors\":%" PRIu64 ",\"read_bytes\":%" PRIu64
-		 ",\"write_bytes\":%" PRIu64 ",\"media_bytes\":%" PRIu64
-		 ",\"flushes\":%" PRIu64 ",\"dirty_bytes\":%" PRIu64
-		 ",\"cuts\":%" PRIu64 ",\"lost_bytes\":%" PRIu64
-		 ",\"lost_entries\":%" PRIu64 ",\"ma_5v\":%" PRIu32
-		 ",\"ma_12v\":%" PRIu32 ",\"spinup_left_ms\":%" PRIu32 "}\n",
-		 serial, vdisk_power_name(st.power), boolean(st.busy),
-		 st.pending, st.ops, st.errors, st.read_bytes, st.write_bytes,
-		 st.media_bytes, st.flushes, st.dirty_bytes, st.cuts,
-		 st.lost_bytes, st.lost_entries, st.ma_5v, st.ma_12v,
-		 st.spinup_left_ms);
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{ "pending", st.pending },
+		{ "ops", st.ops },
+		{ "errors", st.errors },
+		{ "read_bytes", st.read_bytes },
+		{ "write_bytes", st.write_bytes },
+		{ "media_bytes", st.media_bytes },
+		{ "flushes", st.flushes },
+		{ "dirty_bytes", st.dirty_bytes },
+		{ "cuts", st.cuts },
+		{ "lost_bytes", st.lost_bytes },
+		{ "lost_entries", st.lost_entries },
+		{ "jobs", st.jobs },
+		{ "position_ms", st.position_ns / NS_PER_MS },
+		{ "transfer_ms", st.transfer_ns / NS_PER_MS },
+		{ "ma_5v", st.ma_5v },
+		{ "ma_12v", st.ma_12v },
+		{ "spinup_left_ms", st.spinup_left_ms },
+	};
+	size_t n = (size_t)snprintf(
+		answer, CTL_ANSWER_MAX,
+		"{\"ok\":true,\"serial\":\"%s\",\"power\":\"%s\",\"busy\":%s",
+		serial, vdisk_power_name(st.power), st.busy ? "true" : "false");
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		n += (size_t)snprintf(answer + n, CTL_ANSWER_MAX - n,
+				      ",\"%s\":%" PRIu64, numbers[i].name,
+				      numbers[i].value);
+	snprintf(answer + n, CTL_ANSWER_MAX - n, "}\n");
 }
 
 static void answer_snapshot(struct vdisk *d, char answer[CTL_ANSWER_MAX])

@@ -141,6 +141,9 @@ static void run_job(struct vdisk *d, uint64_t position_ns, uint64_t transfer_ns)
 
 	slow_ns = fault_service_ns(&d->faults, position_ns + transfer_ns);
 	d->job.end_ns = d->now_ns + slow_ns;
+	d->counts.jobs++;
+	d->counts.position_ns += position_ns;
+	d->counts.transfer_ns += slow_ns - position_ns;
 	d->job.transfer_ns = d->job.end_ns;
 	if (transfer_ns < slow_ns)
 		d->job.transfer_ns -= transfer_ns;

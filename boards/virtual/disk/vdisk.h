@@ -132,6 +132,9 @@ struct vdisk_status {
 	uint64_t read_bytes;   /* by the host */
 	uint64_t write_bytes;  /* by the host, acknowledged */
 	uint64_t media_bytes;  /* written to the platters */
+	uint64_t jobs;         /* of the heads */
+	uint64_t position_ns;  /* seeks and rotation, of all jobs */
+	uint64_t transfer_ns;  /* the rest of the time of all jobs */
 	uint64_t flushes;      /* acknowledged */
 	uint64_t dirty_bytes;  /* in the write cache only */
 	uint64_t lost_bytes;   /* dropped at power cuts so far */
