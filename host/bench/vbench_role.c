@@ -215,6 +215,7 @@ struct guest_paths {
 	char nbd[VBENCH_DISKS_MAX][VBENCH_PATH_MAX];
 	char qmp[VBENCH_PATH_MAX];
 	char agent[VBENCH_PATH_MAX];
+	char shell[VBENCH_PATH_MAX];
 	char console[VBENCH_PATH_MAX];
 	char state[VBENCH_PATH_MAX];
 	char rig[VBENCH_PATH_MAX];
@@ -224,6 +225,7 @@ static void guest_paths_fill(const struct vbench *vb, struct guest_paths *p)
 {
 	vbench_file(vb, p->qmp, "qmp-dut.sock");
 	vbench_file(vb, p->agent, "agent.sock");
+	vbench_file(vb, p->shell, "shell.sock");
 	vbench_file(vb, p->console, "console.log");
 	vbench_file(vb, p->state, "state.img");
 	vbench_file(vb, p->rig, "rig.sock");
@@ -251,6 +253,7 @@ static int guest_argv(struct vbench *vb, unsigned int index,
 		.n_disks = cfg->disks,
 		.qmp_path = p.qmp,
 		.agent_path = p.agent,
+		.shell_path = p.shell,
 		.console_path = p.console,
 		.state_path = p.state,
 		.rig_path = cfg->usb_rig ? p.rig : NULL,
@@ -283,7 +286,7 @@ static const char *const backplane_sockets[] = { "%s.ctl", NULL };
 static const char *const rig_socket_names[] = { "%s.sock", "qmp-%s.sock",
 						"qtest-%s.sock", NULL };
 static const char *const guest_sockets[] = { "qmp-dut.sock", "agent.sock",
-					     NULL };
+					     "shell.sock", NULL };
 
 const struct vbench_role vbench_roles[VBENCH_ROLES] = {
 	[VBENCH_DISK] = { "disk", "disk models", 20000, VBENCH_RESTART_ALWAYS,
