@@ -594,9 +594,10 @@ static void a_range_off_the_disk_is_refused(void **state)
 static void a_cancelled_request_frees_its_room(void **state)
 {
 	struct vdisk *d = *state;
+	void *data = calloc(1, 8 * MIB);
 	struct vdisk_op op = { .kind = VDISK_WRITE,
 			       .n = 8 * MIB,
-			       .data = calloc(1, 8 * MIB),
+			       .data = data,
 			       .done = drive_done };
 
 	vdisk_submit(d, &op);
@@ -604,7 +605,7 @@ static void a_cancelled_request_frees_its_room(void **state)
 	assert_int_equal(drive_status(d).pending, 0);
 	assert_int_equal(drive_write(d, 0, MIB, 'a'), 0);
 	assert_int_equal(drive_status(d).dirty_bytes, MIB);
-	free((void *)op.data);
+	free(data);
 }
 
 struct text {

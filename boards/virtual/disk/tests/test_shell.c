@@ -112,7 +112,7 @@ static int put(struct rig *r, uint64_t offset, unsigned char fill)
 
 static int get(struct rig *r, uint64_t offset)
 {
-	unsigned char data[4096];
+	unsigned char data[4096] = { 0 };
 	struct vdisk_op op = { .kind = VDISK_READ,
 			       .offset = offset,
 			       .n = sizeof(data),
