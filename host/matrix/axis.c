@@ -5,49 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/matrix/pb.h"
 #include "host/util/parse.h"
 
 /* A knob with this value is left as the kernel has it. */
 #define LEAVE "default"
 
 /* ---- growing a cell --------------------------------------------------- */
-
-/* protobuf-c frees with free(), so a message grows by realloc. */
-static int grow(void ***list, size_t *n, void *entry)
-{
-	void **p = realloc(*list, (*n + 1) * sizeof(*p));
-
-	if (!p)
-		return -ENOMEM;
-	p[(*n)++] = entry;
-	*list = p;
-	return 0;
-}
-
-static int set_string(char **to, const char *value)
-{
-	char *s = strdup(value);
-
-	if (!s)
-		return -ENOMEM;
-	if (*to && *to != protobuf_c_empty_string)
-		free(*to);
-	*to = s;
-	return 0;
-}
-
-static int add_string(char ***list, size_t *n, const char *value)
-{
-	char *s = strdup(value);
-	int ret;
-
-	if (!s)
-		return -ENOMEM;
-	ret = grow((void ***)list, n, s);
-	if (ret < 0)
-		free(s);
-	return ret;
-}
 
 static int add_param(Bay__WorkloadSpec *w, const char *name, const char *value)
 {
@@ -56,9 +20,9 @@ static int add_param(Bay__WorkloadSpec *w, const char *name, const char *value)
 	if (!p)
 		return -ENOMEM;
 	bay__param__init(p);
-	if (set_string(&p->name, name) < 0 ||
-	    set_string(&p->value, value) < 0 ||
-	    grow((void ***)&w->param, &w->n_param, p) < 0) {
+	if (pb_set_string(&p->name, name) < 0 ||
+	    pb_set_string(&p->value, value) < 0 ||
+	    pb_add((void ***)&w->param, &w->n_param, p) < 0) {
 		bay__param__free_unpacked(p, NULL);
 		return -ENOMEM;
 	}
@@ -76,10 +40,10 @@ static int add_knob(Bay__Cell *c, const char *name, const char *target,
 	if (!k)
 		return -ENOMEM;
 	bay__knob__init(k);
-	if (set_string(&k->name, name) < 0 ||
-	    set_string(&k->target, target) < 0 ||
-	    set_string(&k->value, value) < 0 ||
-	    grow((void ***)&c->knob, &c->n_knob, k) < 0) {
+	if (pb_set_string(&k->name, name) < 0 ||
+	    pb_set_string(&k->target, target) < 0 ||
+	    pb_set_string(&k->value, value) < 0 ||
+	    pb_add((void ***)&c->knob, &c->n_knob, k) < 0) {
 		bay__knob__free_unpacked(k, NULL);
 		return -ENOMEM;
 	}
@@ -189,9 +153,9 @@ static int apply_layout(const struct axis *a, const char *value,
 	n = matrix_layout_disks(value, &kind);
 	if (n > c->n_serial)
 		return -ENODEV;
-	ret = set_string(&s->layout, kind);
+	ret = pb_set_string(&s->layout, kind);
 	for (i = 0; i < n && ret == 0; i++)
-		ret = add_string(&s->serial, &s->n_serial, c->serial[i]);
+		ret = pb_add_string(&s->serial, &s->n_serial, c->serial[i]);
 	return ret;
 }
 
@@ -210,7 +174,7 @@ static int apply_bitmap(const struct axis *a, const char *value,
 			struct axis_cell *c)
 {
 	(void)a;
-	return set_string(&c->cell->array->bitmap, value);
+	return pb_set_string(&c->cell->array->bitmap, value);
 }
 
 static int apply_sync(const struct axis *a, const char *value,
@@ -230,7 +194,7 @@ static int apply_fs(const struct axis *a, const char *value,
 	(void)a;
 	if (strcmp(value, "raw") == 0)
 		return 0;
-	return set_string(&c->cell->fs->type, value);
+	return pb_set_string(&c->cell->fs->type, value);
 }
 
 /* Blanks separate options; there is no quoting. */
@@ -247,7 +211,7 @@ static int apply_mkfs(const struct axis *a, const char *value,
 		return -ENOMEM;
 	for (word = strtok_r(copy, " \t", &rest); word && ret == 0;
 	     word = strtok_r(NULL, " \t", &rest))
-		ret = add_string(&fs->mkfs_option, &fs->n_mkfs_option, word);
+		ret = pb_add_string(&fs->mkfs_option, &fs->n_mkfs_option, word);
 	free(copy);
 	return ret;
 }
@@ -256,14 +220,14 @@ static int apply_mount(const struct axis *a, const char *value,
 		       struct axis_cell *c)
 {
 	(void)a;
-	return set_string(&c->cell->fs->mount_options, value);
+	return pb_set_string(&c->cell->fs->mount_options, value);
 }
 
 static int apply_workload(const struct axis *a, const char *value,
 			  struct axis_cell *c)
 {
 	(void)a;
-	return set_string(&c->cell->workload->kind, value);
+	return pb_set_string(&c->cell->workload->kind, value);
 }
 
 static int apply_param(const struct axis *a, const char *value,
@@ -327,7 +291,7 @@ static int apply_kernel(const struct axis *a, const char *value,
 			struct axis_cell *c)
 {
 	(void)a;
-	return set_string(&c->cell->kernel, value);
+	return pb_set_string(&c->cell->kernel, value);
 }
 
 /* In the order in which they are applied and named. */

@@ -1,0 +1,623 @@
+#include "host/bench/dut.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "host/util/log.h"
+#include "host/util/run.h"
+#include "proto/link/delim.h"
+
+/* Between attempts to connect. */
+#define RETRY_MS 200u
+
+struct dut {
+	struct dut_client_cfg cfg;
+	char where[256];
+	bool cancelled;
+
+	/* connection */
+	uv_pipe_t *pipe; /* freed by its close callback */
+	struct run_child child;
+	bool has_child;
+	int fail; /* why the connection ended, 0 = it stands */
+	uint8_t *buf;
+	struct delim delim;
+	uint64_t incarnation;
+	uint64_t heard_ms; /* uv_now() of the last bytes */
+
+	/* request in flight */
+	uint32_t next_id;
+	uint32_t wait_id; /* 0 = none */
+	Bay__Reply *reply;
+
+	Bay__AgentHelloAck *hello;
+	Bay__AgentStatus refusal;
+	uv_timer_t timer; /* wakes a wait */
+};
+
+bool dut_is_unreachable(int rc)
+{
+	return rc == -ETIMEDOUT || rc == -ENOTCONN || rc == -ECONNRESET ||
+	       rc == -EPROTO || rc == -ENOENT || rc == -ECONNREFUSED;
+}
+
+/* ---- frames ------------------------------------------------------------- */
+
+static void on_started(struct dut *d, const Bay__AgentStarted *s)
+{
+	if (!s || s->incarnation == d->incarnation)
+		return;
+	/* What was asked of the one before will not be answered. */
+	if (d->incarnation && d->wait_id)
+		d->fail = -ECONNRESET;
+	d->incarnation = s->incarnation;
+}
+
+static void on_envelope(struct dut *d, Bay__Envelope *e)
+{
+	if (e->body_case == BAY__ENVELOPE__BODY_REPLY && e->id == d->wait_id &&
+	    d->wait_id) {
+		d->reply = e->reply;
+		d->wait_id = 0;
+		e->reply = NULL;
+		e->body_case = BAY__ENVELOPE__BODY__NOT_SET;
+	} else if (e->body_case == BAY__ENVELOPE__BODY_EVENT && e->event) {
+		if (e->event->body_case == BAY__AGENT_EVENT__BODY_STARTED)
+			on_started(d, e->event->started);
+		if (d->cfg.event)
+			d->cfg.event(d->cfg.arg, e->event);
+	}
+}
+
+static void grow(struct dut *d)
+{
+	uint8_t *p = realloc(d->buf, delim_need(&d->delim));
+
+	if (!p) {
+		d->fail = -ENOMEM;
+		return;
+	}
+	d->buf = p;
+	delim_grown(&d->delim, p, delim_need(&d->delim));
+}
+
+static void take_frames(struct dut *d)
+{
+	enum delim_result r;
+	const uint8_t *payload;
+	size_t len;
+
+	while (!d->fail &&
+	       (r = delim_next(&d->delim, &payload, &len)) != DELIM_MORE) {
+		Bay__Envelope *e;
+
+		if (r == DELIM_GROW) {
+			grow(d);
+			return;
+		}
+		e = bay__envelope__unpack(NULL, len, payload);
+		if (!e)
+			continue; /* a newer agent's, or rubbish: not ours */
+		on_envelope(d, e);
+		bay__envelope__free_unpacked(e, NULL);
+	}
+}
+
+static void on_alloc(uv_handle_t *h, size_t hint, uv_buf_t *buf)
+{
+	struct dut *d = h->data;
+	size_t room = 0;
+
+	(void)hint;
+	buf->base = d ? (char *)delim_space(&d->delim, &room) : NULL;
+	buf->len = room;
+}
+
+static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
+{
+	struct dut *d = s->data;
+
+	(void)buf;
+	if (!d)
+		return;
+	if (n > 0) {
+		d->heard_ms = uv_now(d->cfg.loop);
+		delim_fill(&d->delim, (size_t)n);
+		take_frames(d);
+	} else if (n < 0) {
+		uv_read_stop(s);
+		if (!d->fail)
+			d->fail = -ENOTCONN;
+	}
+}
+
+/* ---- connection --------------------------------------------------------- */
+
+static void on_closed(uv_handle_t *h)
+{
+	free(h);
+}
+
+static void hang_up(struct dut *d)
+{
+	if (d->pipe) {
+		d->pipe->data = NULL;
+		uv_close((uv_handle_t *)d->pipe, on_closed);
+		d->pipe = NULL;
+		uv_run(d->cfg.loop, UV_RUN_NOWAIT);
+	}
+	if (d->has_child) {
+		/* Its input has ended: it leaves by itself, or is killed. */
+		struct run_child *c = &d->child;
+
+		run_wait(&c, 1, 2000, 0);
+		run_close(c, 1000);
+		d->has_child = false;
+	}
+	d->wait_id = 0;
+	d->fail = -ENOTCONN;
+	d->incarnation = 0;
+}
+
+static int connect_socket(const char *path, struct err *err)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd, ret;
+
+	if (strlen(path) >= sizeof(a.sun_path))
+		return err_sys(err, -ENAMETOOLONG, "agent socket %s", path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_sys(err, -errno, "agent socket");
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
+		ret = err_sys(err, -errno, "cannot reach the agent at %s",
+			      path);
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+/* argv of the child: bay-agent here, or behind ssh. */
+static void child_argv(const struct bench_agent *a, const char **argv)
+{
+	unsigned i;
+
+	if (a->type == BENCH_AGENT_SSH) {
+		*argv++ = "ssh";
+		*argv++ = "-T";
+		*argv++ = "--";
+		*argv++ = a->host;
+	}
+	for (i = 0; i < a->n_command; i++)
+		*argv++ = a->command[i];
+	if (!a->n_command) {
+		*argv++ = "bay-agent";
+		*argv++ = "--stdio";
+	}
+	*argv = NULL;
+}
+
+/* Its input and output are one socket; its stderr is ours. */
+static int start_child(struct dut *d, struct err *err)
+{
+	const char *argv[72];
+	struct run_spec spec = { .argv = argv, .err_fd = STDERR_FILENO };
+	int sv[2], ret;
+
+	child_argv(&d->cfg.bench->agent, argv);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0)
+		return err_sys(err, -errno, "socketpair");
+	spec.in_fd = sv[1];
+	spec.out_fd = sv[1];
+	ret = run_start(&d->child, &spec, err);
+	close(sv[1]);
+	if (ret < 0) {
+		close(sv[0]);
+		return ret;
+	}
+	d->has_child = true;
+	return sv[0];
+}
+
+static int open_fd(struct dut *d, struct err *err)
+{
+	const struct bench *b = d->cfg.bench;
+	char dir[200], path[256];
+
+	switch (b->agent.type) {
+	case BENCH_AGENT_STREAM:
+		return connect_socket(b->agent.path, err);
+	case BENCH_AGENT_VIRTUAL:
+		if (bench_run_dir(b, dir, sizeof(dir)) < 0)
+			return err_set(err, -ENAMETOOLONG,
+				       "the run directory's name is too long");
+		snprintf(path, sizeof(path), "%s/agent.sock", dir);
+		return connect_socket(path, err);
+	case BENCH_AGENT_LOCAL:
+	case BENCH_AGENT_SSH:
+		break;
+	}
+	return start_child(d, err);
+}
+
+static int connect_once(struct dut *d, struct err *err)
+{
+	int fd, ret;
+
+	hang_up(d);
+	fd = open_fd(d, err);
+	if (fd < 0)
+		return fd;
+	d->pipe = calloc(1, sizeof(*d->pipe));
+	if (!d->pipe) {
+		close(fd);
+		return err_sys(err, -ENOMEM, "agent");
+	}
+	uv_pipe_init(d->cfg.loop, d->pipe, 0);
+	d->pipe->data = d;
+	ret = uv_pipe_open(d->pipe, fd);
+	if (ret < 0) {
+		close(fd);
+		return err_sys(err, ret, "agent");
+	}
+	delim_reset(&d->delim);
+	d->fail = 0;
+	uv_update_time(d->cfg.loop);
+	d->heard_ms = uv_now(d->cfg.loop);
+	ret = uv_read_start((uv_stream_t *)d->pipe, on_alloc, on_read);
+	return ret < 0 ? err_sys(err, ret, "agent") : 0;
+}
+
+/* ---- asking ------------------------------------------------------------- */
+
+struct outgoing {
+	uv_write_t req;
+	uint8_t data[];
+};
+
+static void on_written(uv_write_t *req, int status)
+{
+	struct dut *d = req->handle->data;
+
+	if (status < 0 && d && !d->fail)
+		d->fail = -ENOTCONN;
+	free(req);
+}
+
+static int send_request(struct dut *d, uint32_t id, Bay__Request *req)
+{
+	Bay__Envelope e = BAY__ENVELOPE__INIT;
+	struct outgoing *o;
+	uv_buf_t buf;
+	size_t len;
+	int ret;
+
+	e.id = id;
+	e.body_case = BAY__ENVELOPE__BODY_REQUEST;
+	e.request = req;
+	len = bay__envelope__get_packed_size(&e);
+	if (len > DELIM_PAYLOAD_MAX)
+		return -EMSGSIZE;
+	o = malloc(sizeof(*o) + DELIM_HEADER_BYTES + len);
+	if (!o)
+		return -ENOMEM;
+	bay__envelope__pack(&e, o->data + DELIM_HEADER_BYTES);
+	delim_header(o->data, o->data + DELIM_HEADER_BYTES, len);
+	buf = uv_buf_init((char *)o->data,
+			  (unsigned)(DELIM_HEADER_BYTES + len));
+	ret = uv_write(&o->req, (uv_stream_t *)d->pipe, &buf, 1, on_written);
+	if (ret < 0)
+		free(o);
+	return ret < 0 ? -ENOTCONN : 0;
+}
+
+static void on_timer(uv_timer_t *t)
+{
+	(void)t;
+}
+
+static void ping(struct dut *d)
+{
+	Bay__Request req = BAY__REQUEST__INIT;
+	Bay__AgentPing p = BAY__AGENT_PING__INIT;
+
+	req.op_case = BAY__REQUEST__OP_PING;
+	req.ping = &p;
+	send_request(d, (d->next_id += 2) | 1, &req);
+}
+
+/* Run the loop until the reply is there, or something ends the wait. */
+static int wait_reply(struct dut *d, uint64_t end)
+{
+	uint32_t silence = d->cfg.silence_ms;
+	uint64_t pinged = uv_now(d->cfg.loop);
+	int ret = 0;
+
+	while (d->wait_id && !d->fail && !d->cancelled && ret == 0) {
+		uint64_t now = uv_now(d->cfg.loop);
+
+		if (now >= end || now - d->heard_ms >= silence) {
+			ret = -ETIMEDOUT;
+			break;
+		}
+		if (now - pinged >= d->cfg.ping_ms) {
+			ping(d);
+			pinged = now;
+		}
+		uv_timer_start(&d->timer, on_timer,
+			       end - now < d->cfg.ping_ms ? end - now
+							  : d->cfg.ping_ms,
+			       0);
+		uv_run(d->cfg.loop, UV_RUN_ONCE);
+	}
+	uv_timer_stop(&d->timer);
+	if (!d->wait_id)
+		return 0;
+	d->wait_id = 0;
+	return ret ? ret : d->fail ? d->fail : -ECANCELED;
+}
+
+static int explain(struct dut *d, int rc, struct err *err)
+{
+	switch (rc) {
+	case -ETIMEDOUT:
+		return err_set(err, rc, "the agent (%s) does not answer",
+			       d->where);
+	case -ENOTCONN:
+		return err_set(err, rc,
+			       "the agent (%s) hung up; is its machine up?",
+			       d->where);
+	case -ECONNRESET:
+		return err_set(err, rc, "the agent (%s) was started anew",
+			       d->where);
+	case -ECANCELED:
+		return err_set(err, rc, "cancelled");
+	default:
+		return err_sys(err, rc, "agent (%s)", d->where);
+	}
+}
+
+/* Wait for one answer on the connection that stands. */
+static int ask(struct dut *d, Bay__Request *req, uint32_t ms, Bay__Reply **out,
+	       struct err *err)
+{
+	Bay__Reply *reply;
+	int ret;
+
+	if (!d->pipe || d->fail)
+		return explain(d, d->fail ? d->fail : -ENOTCONN, err);
+	uv_update_time(d->cfg.loop);
+	/* Silence counts from now: nobody was listened to in between. */
+	d->heard_ms = uv_now(d->cfg.loop);
+	/* Even: awaited; odd: the answer is dropped. 0 is no id. */
+	d->wait_id = (d->next_id += 2) & ~1u;
+	if (!d->wait_id)
+		d->wait_id = d->next_id += 2;
+	ret = send_request(d, d->wait_id, req);
+	if (ret == 0)
+		ret = wait_reply(d, uv_now(d->cfg.loop) + ms);
+	reply = d->reply;
+	d->reply = NULL;
+	if (ret < 0 || !reply)
+		return explain(d, ret ? ret : -EPROTO, err);
+	if (reply->status != BAY__AGENT_STATUS__AGENT_OK) {
+		d->refusal = reply->status;
+		ret = err_set(err, -EREMOTEIO, "%s",
+			      *reply->error_text ? reply->error_text
+						 : "the agent gives no reason");
+	}
+	if (ret == 0 && out)
+		*out = reply;
+	else
+		bay__reply__free_unpacked(reply, NULL);
+	return ret;
+}
+
+static int check_hello(struct dut *d, Bay__Reply *reply, struct err *err)
+{
+	Bay__AgentHelloAck *ack;
+
+	if (reply->body_case != BAY__REPLY__BODY_HELLO || !reply->hello)
+		return err_set(err, -EPROTO, "the agent (%s) answers nonsense",
+			       d->where);
+	ack = reply->hello;
+	if (ack->major != DUT_MAJOR)
+		return err_set(err, -EPROTO,
+			       "the agent (%s) speaks version %u.%u, this bay "
+			       "%u.%u; update the older one",
+			       d->where, ack->major, ack->minor, DUT_MAJOR,
+			       DUT_MINOR);
+	if (d->hello)
+		bay__agent_hello_ack__free_unpacked(d->hello, NULL);
+	d->hello = ack;
+	d->incarnation = ack->incarnation;
+	reply->hello = NULL;
+	reply->body_case = BAY__REPLY__BODY__NOT_SET;
+	return 0;
+}
+
+static int say_hello(struct dut *d, uint32_t ms, struct err *err)
+{
+	const struct bench *b = d->cfg.bench;
+	Bay__Request req = BAY__REQUEST__INIT;
+	Bay__AgentHello h = BAY__AGENT_HELLO__INIT;
+	Bay__Reply *reply = NULL;
+	unsigned i;
+	int ret;
+
+	h.allowed_serial = calloc(b->n_disks, sizeof(*h.allowed_serial));
+	if (!h.allowed_serial)
+		return err_sys(err, -ENOMEM, "hello");
+	for (i = 0; i < b->n_disks; i++)
+		h.allowed_serial[h.n_allowed_serial++] = b->disks[i].serial;
+	h.major = DUT_MAJOR;
+	h.minor = DUT_MINOR;
+	h.controller = (char *)"bay";
+	req.op_case = BAY__REQUEST__OP_HELLO;
+	req.hello = &h;
+	ret = ask(d, &req, ms, &reply, err);
+	free(h.allowed_serial);
+	if (ret < 0)
+		return ret == -EREMOTEIO ? -EPROTO : ret;
+	ret = check_hello(d, reply, err);
+	bay__reply__free_unpacked(reply, NULL);
+	return ret;
+}
+
+/* ---- public ------------------------------------------------------------- */
+
+int dut_run(struct dut *d, uint32_t ms)
+{
+	uint64_t end;
+
+	uv_update_time(d->cfg.loop);
+	end = uv_now(d->cfg.loop) + ms;
+	while (!d->cancelled && uv_now(d->cfg.loop) < end) {
+		uv_timer_start(&d->timer, on_timer, end - uv_now(d->cfg.loop),
+			       0);
+		uv_run(d->cfg.loop, UV_RUN_ONCE);
+	}
+	uv_timer_stop(&d->timer);
+	return d->cancelled ? -ECANCELED : 0;
+}
+
+int dut_reopen(struct dut *d, uint32_t ms, struct err *err)
+{
+	uint64_t end, now;
+	int ret;
+
+	uv_update_time(d->cfg.loop);
+	end = uv_now(d->cfg.loop) + ms;
+	for (;;) {
+		ret = connect_once(d, err);
+		now = uv_now(d->cfg.loop);
+		/* A listener may take the connection long before the agent
+		 * behind it is up (a guest that boots): ask again. */
+		if (ret == 0)
+			ret = say_hello(d,
+					end - now < 5000
+						? (uint32_t)(end - now) + 1
+						: 5000,
+					err);
+		if (ret == 0 || ret == -EPROTO || ret == -ECANCELED ||
+		    ret == -ENOMEM || ret == -ENAMETOOLONG)
+			return ret;
+		uv_update_time(d->cfg.loop);
+		if (uv_now(d->cfg.loop) + RETRY_MS >= end)
+			return ret;
+		if (dut_run(d, RETRY_MS) < 0)
+			return explain(d, -ECANCELED, err);
+	}
+}
+
+static void describe(struct dut *d)
+{
+	const struct bench_agent *a = &d->cfg.bench->agent;
+
+	if (a->type == BENCH_AGENT_SSH)
+		snprintf(d->where, sizeof(d->where), "ssh %.200s", a->host);
+	else if (a->type == BENCH_AGENT_STREAM)
+		snprintf(d->where, sizeof(d->where), "socket %.200s", a->path);
+	else
+		snprintf(d->where, sizeof(d->where), "%s",
+			 a->type == BENCH_AGENT_LOCAL ? "local child"
+						      : "virtual bench");
+}
+
+int dut_open(const struct dut_client_cfg *cfg, struct dut **out,
+	     struct err *err)
+{
+	struct dut *d = calloc(1, sizeof(*d));
+	int ret;
+
+	if (!d)
+		return err_sys(err, -ENOMEM, "agent");
+	d->cfg = *cfg;
+	d->cfg.open_ms = cfg->open_ms ? cfg->open_ms : DUT_OPEN_MS;
+	d->cfg.ping_ms = cfg->ping_ms ? cfg->ping_ms : DUT_PING_MS;
+	d->cfg.silence_ms = cfg->silence_ms ? cfg->silence_ms : DUT_SILENCE_MS;
+	d->fail = -ENOTCONN;
+	/* Replies to an earlier bay on a stream that outlived it must not look
+	 * like ours. */
+	d->next_id = (uint32_t)uv_hrtime() & ~1u;
+	d->buf = malloc(64 * 1024);
+	if (!d->buf) {
+		free(d);
+		return err_sys(err, -ENOMEM, "agent");
+	}
+	delim_init(&d->delim, d->buf, 64 * 1024);
+	uv_timer_init(cfg->loop, &d->timer);
+	describe(d);
+	ret = dut_reopen(d, d->cfg.open_ms, err);
+	if (ret < 0)
+		dut_close(d);
+	else
+		*out = d;
+	return ret;
+}
+
+void dut_close(struct dut *d)
+{
+	if (!d)
+		return;
+	hang_up(d);
+	uv_close((uv_handle_t *)&d->timer, NULL);
+	uv_run(d->cfg.loop, UV_RUN_NOWAIT);
+	if (d->hello)
+		bay__agent_hello_ack__free_unpacked(d->hello, NULL);
+	free(d->buf);
+	free(d);
+}
+
+void dut_cancel(struct dut *d)
+{
+	d->cancelled = true;
+	uv_timer_start(&d->timer, on_timer, 0, 0);
+}
+
+void dut_resume(struct dut *d)
+{
+	d->cancelled = false;
+}
+
+bool dut_is_connected(const struct dut *d)
+{
+	return d->pipe && !d->fail;
+}
+
+const Bay__AgentHelloAck *dut_hello(const struct dut *d)
+{
+	return d->hello;
+}
+
+int dut_call(struct dut *d, Bay__Request *req, uint32_t ms, Bay__Reply **out,
+	     struct err *err)
+{
+	return ask(d, req, ms ? ms : DUT_ANSWER_MS, out, err);
+}
+
+int dut_tell(struct dut *d, Bay__Request *req, struct err *err)
+{
+	int ret = d->pipe && !d->fail ? 0 : -ENOTCONN;
+
+	if (ret == 0)
+		ret = send_request(d, (d->next_id += 2) | 1, req);
+	return ret < 0 ? explain(d, ret, err) : 0;
+}
+
+Bay__AgentStatus dut_refusal(const struct dut *d)
+{
+	return d->refusal;
+}
+
+const char *dut_where(const struct dut *d)
+{
+	return d->where;
+}
