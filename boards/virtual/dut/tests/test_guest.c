@@ -1,0 +1,235 @@
+/* A real guest, one kernel: test_guest IMAGE_DIR KERNEL. Skips (77) when there
+ * is no image. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "boards/virtual/dut/tests/guest.h"
+
+#define EXIT_SKIPPED 77
+
+static const char *image_dir;
+static const char *kernel;
+
+/* Run in the guest; fail the test unless it exits 0. */
+static void expect(struct guest *g, const char *command)
+{
+	struct err err = { 0 };
+	int rc = guest_run(g, command, &err);
+
+	if (rc)
+		fail_msg("%s\nends %d %s\n%s", command, rc, err.text,
+			 buf_str(&g->out));
+}
+
+static void plug(struct guest *g, unsigned i)
+{
+	struct err err = { 0 };
+
+	if (guest_plug(g, i, &err))
+		fail_msg("%s", err.text);
+}
+
+static void pull(struct guest *g, unsigned i)
+{
+	struct err err = { 0 };
+
+	if (guest_pull(g, i, &err))
+		fail_msg("%s", err.text);
+}
+
+static void the_kernel_is_the_one_of_the_image(void **state)
+{
+	struct guest *g = *state;
+	char path[FS_PATH_BYTES];
+	char release[128];
+
+	fs_path(path, "%s/%s/release", image_dir, kernel);
+	assert_int_equal(fs_read_line(path, release, sizeof(release)), 0);
+	expect(g, "uname -r");
+	assert_memory_equal(buf_str(&g->out), release, strlen(release));
+}
+
+static void no_disk_is_there_before_it_is_plugged(void **state)
+{
+	expect(*state, "! ls /sys/block | grep sd");
+}
+
+static void a_plugged_disk_is_found_by_its_serial(void **state)
+{
+	struct guest *g = *state;
+
+	plug(g, 0);
+	plug(g, 1);
+	expect(g, "[ -b \"$(disk T0000001)\" ] && [ -b \"$(disk T0000002)\" ]");
+	expect(g, "d=$(sd T0000001); "
+		  "grep -x 'write back' /sys/block/$d/queue/write_cache");
+}
+
+static void every_array_carries_every_file_system(void **state)
+{
+	static const char *const levels[] = { "0", "1" };
+	static const char *const makers[] = { "mkfs.ext4 -qF", "mkfs.xfs -qf",
+					      "mkfs.btrfs -qf" };
+	struct guest *g = *state;
+	char command[512];
+
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(command, sizeof(command),
+			 "mdadm --create /dev/md0 --run --assume-clean "
+			 "--level=%s --raid-devices=2 $(disk T0000001) "
+			 "$(disk T0000002)",
+			 levels[i]);
+		expect(g, command);
+		for (unsigned j = 0; j < 3; j++) {
+			snprintf(command, sizeof(command),
+				 "%s /dev/md0 && mount /dev/md0 /mnt && "
+				 "dd if=/dev/zero of=/mnt/f bs=64k count=64 "
+				 "conv=fsync && umount /mnt && "
+				 "wipefs -qa /dev/md0",
+				 makers[j]);
+			expect(g, command);
+		}
+		expect(g, "mdadm --stop /dev/md0 && mdadm --zero-superblock "
+			  "$(disk T0000001) $(disk T0000002)");
+	}
+}
+
+static void a_pulled_leg_leaves_and_is_taken_back(void **state)
+{
+	struct guest *g = *state;
+
+	expect(g, "mdadm --create /dev/md0 --run --assume-clean --level=1 "
+		  "--bitmap=internal --raid-devices=2 $(disk T0000001) "
+		  "$(disk T0000002) && mkfs.ext4 -qF /dev/md0 && "
+		  "mount /dev/md0 /mnt");
+	pull(g, 1);
+	expect(g, "gone T0000002");
+	expect(g, "dd if=/dev/zero of=/mnt/f bs=64k count=64 conv=fsync");
+	expect(g, "grep -q '\\[U_\\]' /proc/mdstat");
+	plug(g, 1);
+	expect(g, "d=$(disk T0000002); mdadm /dev/md0 --remove detached && "
+		  "mdadm /dev/md0 --re-add $d && "
+		  "{ mdadm --wait /dev/md0 || true; } && "
+		  "grep -q '\\[UU\\]' /proc/mdstat");
+}
+
+static void nothing_assembles_an_array_by_itself(void **state)
+{
+	struct guest *g = *state;
+
+	expect(g, "umount /mnt && mdadm --stop /dev/md0");
+	pull(g, 0);
+	pull(g, 1);
+	expect(g, "gone T0000001 && gone T0000002");
+	plug(g, 0);
+	plug(g, 1);
+	expect(g, "mdadm --examine $(disk T0000001) $(disk T0000002)");
+	expect(g, "! grep ^md /proc/mdstat");
+	expect(g, "mdadm --assemble /dev/md0 $(disk T0000001) "
+		  "$(disk T0000002) && mdadm --stop /dev/md0");
+}
+
+static void a_stripe_that_lost_its_disks_can_be_stopped(void **state)
+{
+	struct guest *g = *state;
+
+	expect(g, "mdadm --zero-superblock $(disk T0000001) $(disk T0000002); "
+		  "mdadm --create /dev/md0 --run --level=0 --raid-devices=2 "
+		  "$(disk T0000001) $(disk T0000002) && mkfs.xfs -qf /dev/md0 "
+		  "&& mount /dev/md0 /mnt");
+	pull(g, 0);
+	pull(g, 1);
+	expect(g, "! dd if=/dev/zero of=/mnt/f bs=64k count=64 conv=fsync");
+	expect(g, "umount /mnt; mdadm --stop /dev/md0 && "
+		  "! grep ^md /proc/mdstat");
+	plug(g, 0);
+	plug(g, 1);
+	expect(g, "[ -b \"$(disk T0000001)\" ] && [ -b \"$(disk T0000002)\" ]");
+}
+
+static void what_is_rarely_needed_loads_on_demand(void **state)
+{
+	expect(*state, "for m in ftdi_sio xhci_pci raid456 loop dm_flakey; do "
+		       "modprobe $m || exit; done");
+}
+
+static void the_tools_run(void **state)
+{
+	expect(*state, "fio --version && mdadm --version && iostat -V && "
+		       "mkfs.xfs -V && mkfs.btrfs -V && lsblk -V && "
+		       "dd --version | grep coreutils");
+}
+
+static void trace_files_are_mounted(void **state)
+{
+	expect(*state, "ls /sys/kernel/tracing/events/writeback >/dev/null && "
+		       "ls /sys/kernel/debug/block >/dev/null");
+}
+
+static void the_state_disk_outlives_the_guest(void **state)
+{
+	struct guest *g = *state;
+	struct err err = { 0 };
+
+	expect(g, "echo kept >/var/lib/bay/t && sync /var/lib/bay/t");
+	guest_kill(g);
+	if (guest_boot(g, &err))
+		fail_msg("%s", err.text);
+	expect(g, "grep -x kept /var/lib/bay/t");
+}
+
+static int boot(void **state)
+{
+	static struct guest g;
+	struct err err = { 0 };
+	int rc = guest_open(&g, image_dir, kernel, &err);
+
+	*state = &g;
+	if (!rc)
+		rc = guest_boot(&g, &err);
+	if (rc)
+		print_error("%s\n", err.text);
+	return rc;
+}
+
+static int halt(void **state)
+{
+	guest_close(*state);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_kernel_is_the_one_of_the_image),
+		cmocka_unit_test(no_disk_is_there_before_it_is_plugged),
+		cmocka_unit_test(a_plugged_disk_is_found_by_its_serial),
+		cmocka_unit_test(every_array_carries_every_file_system),
+		cmocka_unit_test(a_pulled_leg_leaves_and_is_taken_back),
+		cmocka_unit_test(nothing_assembles_an_array_by_itself),
+		cmocka_unit_test(a_stripe_that_lost_its_disks_can_be_stopped),
+		cmocka_unit_test(what_is_rarely_needed_loads_on_demand),
+		cmocka_unit_test(the_tools_run),
+		cmocka_unit_test(trace_files_are_mounted),
+		cmocka_unit_test(the_state_disk_outlives_the_guest),
+	};
+	struct err err = { 0 };
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: %s IMAGE_DIR KERNEL\n", argv[0]);
+		return 2;
+	}
+	image_dir = argv[1];
+	kernel = argv[2];
+	if (dut_image_check(image_dir, kernel, &err)) {
+		printf("skipped: %s\n", err.text);
+		return EXIT_SKIPPED;
+	}
+	return cmocka_run_group_tests_name(kernel, tests, boot, halt);
+}
