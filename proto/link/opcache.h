@@ -2,7 +2,9 @@
  *
  * A command that comes twice (its result was lost) must not be executed
  * twice. Bodies of results are not kept: commands that answer with a body
- * only read, and may be read again. No malloc. */
+ * only read, and may be read again. A host that lost the link must settle
+ * what is unknown before it sends anything new: only the last
+ * OPCACHE_ENTRIES are remembered. No malloc. */
 #ifndef PROTO_LINK_OPCACHE_H
 #define PROTO_LINK_OPCACHE_H
 
