@@ -151,13 +151,19 @@ static void lose(struct session *s, enum session_loss why)
 		s->cfg.ops->lost(s->cfg.arg, why);
 }
 
+/* Never 0, never the last one. */
+static uint16_t another_id(uint16_t last, uint32_t random)
+{
+	uint16_t id = (uint16_t)random;
+
+	while (!id || id == last)
+		id++;
+	return id;
+}
+
 static void begin_hello(struct session *s, uint64_t now_us)
 {
-	uint16_t old = s->id;
-
-	do {
-		s->id = (uint16_t)s->cfg.ops->random(s->cfg.arg);
-	} while (!s->id || s->id == old);
+	s->id = another_id(s->id, s->cfg.ops->random(s->cfg.arg));
 	reset_streams(s);
 	s->state = SESSION_HELLO;
 	s->hello_at_us = now_us;
@@ -376,7 +382,8 @@ enum session_result session_send(struct session *s, uint8_t channel,
 		.seq = s->next_seq,
 		.len = (uint16_t)len,
 	};
-	memcpy(payload_at(s, s->count), payload, len);
+	if (len)
+		memcpy(payload_at(s, s->count), payload, len);
 	s->count++;
 	s->next_seq++;
 	return SESSION_OK;
