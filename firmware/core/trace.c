@@ -1,0 +1,102 @@
+#include "firmware/core/trace.h"
+
+#include <string.h>
+
+void trace_init(struct trace *t)
+{
+	memset(t, 0, sizeof(*t));
+}
+
+void trace_tail_init(struct trace_tail *tail)
+{
+	memset(tail, 0, sizeof(*tail));
+	tail->slot = TRACE_NOBODY;
+}
+
+static uint8_t coarse(int64_t value, int64_t unit)
+{
+	int64_t n = (value + unit / 2) / unit;
+
+	if (n < 0)
+		return 0;
+	return n > 255 ? 255 : (uint8_t)n;
+}
+
+static struct trace_point point_of(const struct rail_sample *s,
+				   uint64_t last_us)
+{
+	struct trace_point p = {
+		.step = coarse(last_us ? (int64_t)(s->at_us - last_us) : 0,
+			       100),
+		.mv_5v = coarse(s->mv[RAIL_5V], 25),
+		.ma_5v = coarse(s->ma[RAIL_5V], 20),
+		.mv_12v = coarse(s->mv[RAIL_12V], 64),
+		.ma_12v = coarse(s->ma[RAIL_12V], 32),
+	};
+
+	return p;
+}
+
+static void tail_feed(struct trace_tail *tail, const struct rail_sample *s)
+{
+	if (tail->count == TRACE_AFTER)
+		return;
+	tail->after[tail->count++] = point_of(s, tail->last_us);
+	tail->last_us = s->at_us;
+}
+
+void trace_feed(struct trace *t, struct trace_tail *tail, unsigned slot,
+		const struct rail_sample *s)
+{
+	if (t->frozen) {
+		if (tail->slot == slot)
+			tail_feed(tail, s);
+		return;
+	}
+	t->before[t->next] = point_of(s, t->last_us);
+	t->last_us = s->at_us;
+	t->next = (uint8_t)((t->next + 1u) % TRACE_BEFORE);
+	if (t->count < TRACE_BEFORE)
+		t->count++;
+}
+
+void trace_freeze(struct trace *t, struct trace_tail *tail, unsigned slot)
+{
+	t->frozen = true;
+	if (tail->slot != TRACE_NOBODY && tail->slot != slot &&
+	    tail->count < TRACE_AFTER)
+		return;
+	tail->slot = (uint8_t)slot;
+	tail->count = 0;
+	tail->last_us = t->last_us;
+}
+
+void trace_release(struct trace *t, struct trace_tail *tail, unsigned slot)
+{
+	trace_init(t);
+	if (tail->slot == slot)
+		tail->slot = TRACE_NOBODY;
+}
+
+size_t trace_read(const struct trace *t, const struct trace_tail *tail,
+		  unsigned slot, size_t first, struct trace_point *out,
+		  size_t cap)
+{
+	size_t n = 0;
+
+	if (first >= TRACE_BEFORE) {
+		first -= TRACE_BEFORE;
+		while (tail->slot == slot && n < cap &&
+		       first + n < tail->count) {
+			out[n] = tail->after[first + n];
+			n++;
+		}
+		return n;
+	}
+	while (n < cap && first + n < t->count) {
+		size_t at = t->next + TRACE_BEFORE - t->count + first + n;
+
+		out[n++] = t->before[at % TRACE_BEFORE];
+	}
+	return n;
+}
