@@ -1,0 +1,69 @@
+#include "firmware/app/app.h"
+
+#include "firmware/app/configure.h"
+#include "firmware/app/link.h"
+#include "firmware/app/monitor.h"
+#include "firmware/app/power.h"
+#include "firmware/app/retain.h"
+#include "firmware/app/telemetry.h"
+#include "firmware/hal/activity.h"
+#include "firmware/hal/clock.h"
+#include "firmware/hal/reset.h"
+#include "firmware/hal/uart.h"
+#include "firmware/hal/watchdog.h"
+
+uint32_t app_event(struct app *app, const struct event *e)
+{
+	return events_add(app->events, e);
+}
+
+static void say_boot(struct app *app, uint64_t now_us)
+{
+	struct event e = { .kind = EVENT_BOOT,
+			   .at_us = now_us,
+			   .value = (int32_t)app->reset };
+
+	app_event(app, &e);
+}
+
+void app_init(struct app *app, const struct board *b)
+{
+	app->board = b;
+	app->reset = hal_reset_cause();
+	hal_watchdog_start(APP_WATCHDOG_MS);
+	hal_uart_init(b->baud);
+	hal_activity_init(b->activity, b->slots);
+	app->bus = hal_i2c_init();
+	at24_init(&app->eeprom, &b->eeprom, app->bus);
+	configure_init(app);
+	retain_init(app);
+	app->events = hal_retained(sizeof(*app->events));
+	events_open(app->events, app->boot_id);
+	say_boot(app, hal_clock_us());
+	power_init(app, hal_clock_us());
+	monitor_init(app, hal_clock_us());
+	link_init(app);
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t app_run(struct app *app)
+{
+	uint64_t now_us;
+
+	link_run(app, hal_clock_us());
+	monitor_run(app);
+	power_run(app, hal_clock_us());
+	telemetry_run(app, hal_clock_us());
+	if (app->checkins == CHECKIN_ALL) {
+		app->checkins = 0;
+		hal_watchdog_feed();
+	}
+	now_us = hal_clock_us();
+	return sooner(
+		sooner(link_next_us(app, now_us), monitor_next_us(app)),
+		sooner(power_next_us(app, now_us), telemetry_next_us(app)));
+}

@@ -1,0 +1,263 @@
+#include "firmware/app/monitor.h"
+
+#include "firmware/app/power.h"
+#include "firmware/app/telemetry.h"
+#include "firmware/drivers/tmp105.h"
+#include "firmware/hal/clock.h"
+
+#define TEMPERATURE_US    500000u
+#define TEMPERATURE_TRY   6u /* misses before it counts as hot: 3 s */
+#define INPUT_US          10000u
+#define INPUT_LOW_PERCENT 90
+#define INPUT_LOW_COUNT   2u
+#define SHED_US           100000u
+
+/* How a state is sampled: every period, voltages and currents each in every
+ * n-th turn. Two samples must fit trip_ms (5 ms) in what can trip; the rest
+ * is as slow as it may be, for an emulated bus costs host time. */
+struct plan {
+	uint32_t period_us;
+	uint8_t volts_every;
+	uint8_t amperes_every;
+};
+
+static const struct plan plans[] = {
+	[SLOT_UNKNOWN] = { 50000, 1, 1 }, [SLOT_OFF] = { 200000, 1, 2 },
+	[SLOT_QUEUED] = { 100000, 1, 2 }, [SLOT_PRECHECK] = { 2000, 1, 1 },
+	[SLOT_RAMP5] = { 2000, 1, 1 },    [SLOT_RAMP12] = { 2000, 1, 1 },
+	[SLOT_SPINUP] = { 2500, 4, 1 },   [SLOT_ON] = { 2500, 8, 1 },
+	[SLOT_FALLING] = { 2000, 1, 4 },  [SLOT_DISCHARGING] = { 10000, 1, 4 },
+	[SLOT_FAULT] = { 100000, 1, 1 },
+};
+
+static const struct plan after_trip = { 2000, 1, 1 };
+
+static const struct plan *plan_of(const struct app *app, unsigned slot)
+{
+	const struct trace_tail *tail = &app->trace_tail;
+
+	if (app->slot[slot].state == SLOT_FAULT && tail->slot == slot &&
+	    tail->count < TRACE_AFTER)
+		return &after_trip;
+	return &plans[app->slot[slot].state];
+}
+
+void monitor_init(struct app *app, uint64_t now_us)
+{
+	for (unsigned i = 0; i < app->board->slots; i++)
+		app->monitor.slot[i].due_us = now_us;
+	app->monitor.temperature_due_us = now_us;
+	app->monitor.input_due_us = now_us + INPUT_US;
+}
+
+/* ---- rails ---- */
+
+static bool set_up(struct app *app, unsigned slot)
+{
+	const struct board_slot *parts = &app->board->slot[slot];
+	const SlotConfig *limits = &app->config.slot[slot];
+
+	for (unsigned rail = 0; rail < RIG_RAILS; rail++) {
+		const struct adm127x_cfg *part = &parts->monitor[rail];
+		uint32_t ma = rail == RAIL_5V ? limits->trip_5v_ma
+					      : limits->trip_12v_ma;
+
+		if (adm127x_init(part, app->bus) != RIG_OK ||
+		    adm127x_set_warn(part, app->bus, ma) != RIG_OK)
+			return false;
+	}
+	return true;
+}
+
+static rig_status read_rails(struct app *app, unsigned slot,
+			     const struct plan *plan)
+{
+	struct app_monitor_slot *m = &app->monitor.slot[slot];
+	const struct adm127x_cfg *part = app->board->slot[slot].monitor;
+	rig_status rc = RIG_OK;
+
+	for (unsigned rail = 0; rail < RIG_RAILS && rc == RIG_OK; rail++) {
+		if (m->turn % plan->amperes_every == 0)
+			rc = adm127x_read_iout(&part[rail], app->bus,
+					       &m->sample.ma[rail]);
+		if (rc == RIG_OK && m->turn % plan->volts_every == 0)
+			rc = adm127x_read_vout(&part[rail], app->bus,
+					       &m->sample.mv[rail]);
+	}
+	m->turn++;
+	return rc;
+}
+
+static void sample_slot(struct app *app, unsigned slot)
+{
+	struct app_monitor_slot *m = &app->monitor.slot[slot];
+	const struct plan *plan = plan_of(app, slot);
+	rig_status rc = RIG_HW;
+	uint64_t now_us;
+
+	m->ready = m->ready || set_up(app, slot);
+	if (m->ready)
+		rc = read_rails(app, slot, plan);
+	now_us = hal_clock_us();
+	m->due_us = now_us + plan->period_us;
+	m->sample.at_us = now_us;
+	if (rc != RIG_OK) {
+		m->ready = false; /* it may have lost its configuration */
+		slot_missed(&app->slot[slot], now_us);
+		return;
+	}
+	trace_feed(&app->trace[slot], &app->trace_tail, slot, &m->sample);
+	telemetry_feed(app, slot, &m->sample);
+	slot_feed(&app->slot[slot], &m->sample);
+}
+
+/* ---- input ---- */
+
+static struct slot *newest_powered(struct app *app)
+{
+	struct slot *newest = NULL;
+
+	for (unsigned i = 0; i < app->board->slots; i++) {
+		struct slot *s = &app->slot[i];
+
+		if (slot_is_powered(s) &&
+		    (!newest || s->gate_us[RAIL_5V] > newest->gate_us[RAIL_5V]))
+			newest = s;
+	}
+	return newest;
+}
+
+static void shed_newest(struct app *app, uint64_t now_us)
+{
+	struct slot *s = newest_powered(app);
+	struct event e = { .kind = EVENT_SHED,
+			   .at_us = now_us,
+			   .fault = FAULT_INPUT_SAG };
+
+	if (!s || now_us - app->monitor.shed_us < SHED_US)
+		return;
+	app->monitor.shed_us = now_us;
+	e.slot = s->cfg.index;
+	e.state = s->state;
+	e.vi = s->last;
+	app_event(app, &e);
+	/* Off is never refused. */
+	if (slot_set(s, false, 0, now_us) != RIG_OK)
+		slot_trip(s, FAULT_INPUT_SAG, now_us);
+}
+
+static void judge_input(struct app *app, unsigned rail, int32_t mv,
+			uint64_t now_us)
+{
+	struct app_monitor *m = &app->monitor;
+	bool low = mv * 100 < rail_nominal_mv(rail) * INPUT_LOW_PERCENT;
+
+	if (!low)
+		m->low_inputs = 0;
+	else if (m->low_inputs < INPUT_LOW_COUNT)
+		m->low_inputs++;
+	for (unsigned i = 0; i < app->board->slots; i++)
+		app->slot[i].input_sags = m->low_inputs > 0;
+	if (m->low_inputs >= INPUT_LOW_COUNT)
+		shed_newest(app, now_us);
+}
+
+/* One input a turn, of the slots that have power; twice the same one if it
+ * was low, so that a sag is confirmed and not averaged away. */
+static void sample_input(struct app *app)
+{
+	struct app_monitor *m = &app->monitor;
+	unsigned inputs = app->board->slots * RIG_RAILS;
+	uint64_t now_us = hal_clock_us();
+	int32_t mv;
+
+	m->input_due_us = now_us + INPUT_US;
+	for (unsigned i = 0; i < inputs; i++) {
+		unsigned n = (m->input_turn + i) % inputs;
+		unsigned slot = n / RIG_RAILS;
+		unsigned rail = n % RIG_RAILS;
+
+		if (!app->slot[slot].gate[rail])
+			continue;
+		if (adm127x_read_vin(&app->board->slot[slot].monitor[rail],
+				     app->bus, &mv) != RIG_OK)
+			return; /* the slot's own samples tell of it */
+		judge_input(app, rail, mv, now_us);
+		m->input_turn = (uint8_t)(m->low_inputs ? n : n + 1);
+		return;
+	}
+	m->low_inputs = 0;
+}
+
+/* ---- temperature ---- */
+
+static void report_temperature(struct app *app, uint64_t now_us)
+{
+	struct event e = { .kind = EVENT_TEMPERATURE,
+			   .at_us = now_us,
+			   .value = app->temperature.mdegc };
+
+	app_event(app, &e);
+	if (app->temperature.level == TEMPERATURE_HOT)
+		power_trip_all(app, FAULT_OVERTEMP, now_us);
+}
+
+static rig_status read_temperature(struct app *app, int32_t *mdegc)
+{
+	struct app_monitor *m = &app->monitor;
+	uint8_t address = app->board->thermometer;
+
+	if (!m->thermometer_ready)
+		m->thermometer_ready = tmp105_init(address, app->bus) == RIG_OK;
+	if (!m->thermometer_ready)
+		return RIG_HW;
+	return tmp105_read(address, app->bus, mdegc);
+}
+
+static void sample_temperature(struct app *app)
+{
+	struct app_monitor *m = &app->monitor;
+	int32_t mdegc = 0;
+	rig_status rc = read_temperature(app, &mdegc);
+	uint64_t now_us = hal_clock_us();
+
+	m->temperature_due_us = now_us + TEMPERATURE_US;
+	if (rc == RIG_OK) {
+		m->temperature_misses = 0;
+		if (temperature_feed(&app->temperature, mdegc))
+			report_temperature(app, now_us);
+		return;
+	}
+	m->thermometer_ready = false;
+	if (m->temperature_misses < TEMPERATURE_TRY)
+		m->temperature_misses++;
+	/* Without a thermometer nobody would notice a fire. */
+	if (m->temperature_misses == TEMPERATURE_TRY)
+		power_trip_all(app, FAULT_OVERTEMP, now_us);
+}
+
+void monitor_run(struct app *app)
+{
+	for (unsigned i = 0; i < app->board->slots; i++) {
+		if (app->monitor.slot[i].due_us <= hal_clock_us())
+			sample_slot(app, i);
+	}
+	if (app->monitor.input_due_us <= hal_clock_us())
+		sample_input(app);
+	if (app->monitor.temperature_due_us <= hal_clock_us())
+		sample_temperature(app);
+	app->checkins |= CHECKIN_MONITOR;
+}
+
+uint64_t monitor_next_us(const struct app *app)
+{
+	uint64_t next = app->monitor.temperature_due_us;
+
+	if (app->monitor.input_due_us < next)
+		next = app->monitor.input_due_us;
+	for (unsigned i = 0; i < app->board->slots; i++) {
+		if (app->monitor.slot[i].due_us < next)
+			next = app->monitor.slot[i].due_us;
+	}
+	return next;
+}
