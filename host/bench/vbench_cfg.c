@@ -28,6 +28,13 @@ struct product {
 	size_t at;
 };
 
+static const struct product posix_firmware = {
+	"firmware program",
+	"BAY_FIRMWARE",
+	{ "bay-firmware-posix", "../lib/bay/bay-firmware-posix" },
+	offsetof(struct vbench_cfg, firmware)
+};
+
 static const struct product products[] = {
 	{ "backplane",
 	  "BAY_BACKPLANE",
@@ -246,7 +253,11 @@ static int fill_products(struct vbench_cfg *cfg, struct err *err)
 		if (cfg->no_guest &&
 		    products[i].at == offsetof(struct vbench_cfg, image_dir))
 			continue;
-		rc = find_product(cfg, &products[i], dir, err);
+		if (!strcmp(cfg->board, "posix") &&
+		    products[i].at == posix_firmware.at)
+			rc = find_product(cfg, &posix_firmware, dir, err);
+		else
+			rc = find_product(cfg, &products[i], dir, err);
 	}
 	if (!rc && !cfg->no_guest)
 		rc = dut_image_check(cfg->image_dir, cfg->kernel, err);

@@ -34,6 +34,11 @@ void vbench_argv_free(struct vbench_argv *a)
 	a->n = 0;
 }
 
+static bool board_is_posix(const struct vbench_cfg *cfg)
+{
+	return !strcmp(cfg->board, "posix");
+}
+
 /* ---- disks ---- */
 
 /* The platters are a file, so that a disk survives its model. */
@@ -85,8 +90,13 @@ static int backplane_argv(struct vbench *vb, unsigned int index,
 	vbench_argv_add(a, "%s", cfg->backplane);
 	vbench_argv_add(a, "--run");
 	vbench_argv_add(a, "%s", cfg->run);
-	vbench_argv_add(a, "--board");
-	vbench_argv_add(a, "%s", cfg->board);
+	if (board_is_posix(cfg)) {
+		vbench_argv_add(a, "--rig");
+		vbench_argv_add(a, "posix");
+	} else {
+		vbench_argv_add(a, "--board");
+		vbench_argv_add(a, "%s", cfg->board);
+	}
 	for (unsigned int i = 0; i < cfg->disks; i++) {
 		vbench_argv_add(a, "--slot");
 		vbench_argv_add(a, "%u=%s", cfg->disk[i].slot,
@@ -156,8 +166,7 @@ static void rig_sockets(struct vbench_argv *a, const char *run)
 
 /* -S: the backplane lets it run once every sensor has its reading. The trace
  * of the GPIO ports is how the backplane sees gates (its README.md). */
-static int rig_argv(struct vbench *vb, unsigned int index,
-		    struct vbench_argv *a, struct err *err)
+static int rig_qemu_argv(struct vbench *vb, struct vbench_argv *a)
 {
 	const struct vbench_cfg *cfg = vb->cfg;
 	static const char *const fixed[] = {
@@ -178,8 +187,6 @@ static int rig_argv(struct vbench *vb, unsigned int index,
 		"pl061_reset",
 	};
 
-	(void)index;
-	(void)err;
 	vbench_argv_add(a, "qemu-system-arm");
 	vbench_argv_add(a, "-name");
 	vbench_argv_add(a, "bay-rig");
@@ -201,6 +208,31 @@ static int rig_argv(struct vbench *vb, unsigned int index,
 	vbench_argv_add(a, "at24c-eeprom,address=0x50,rom-size=32768,"
 			   "drive=eeprom,id=eeprom");
 	return a->rc;
+}
+
+/* The board that is a process. */
+static int rig_posix_argv(struct vbench *vb, struct vbench_argv *a)
+{
+	const struct vbench_cfg *cfg = vb->cfg;
+
+	vbench_argv_add(a, "%s", cfg->firmware);
+	vbench_argv_add(a, "--uart");
+	vbench_argv_add(a, "%s/rig.sock", cfg->run);
+	vbench_argv_add(a, "--backplane");
+	vbench_argv_add(a, "%s/backplane-rig.sock", cfg->run);
+	vbench_argv_add(a, "--eeprom");
+	vbench_argv_add(a, "%s/eeprom.img", cfg->run);
+	return a->rc;
+}
+
+static int rig_argv(struct vbench *vb, unsigned int index,
+		    struct vbench_argv *a, struct err *err)
+{
+	(void)index;
+	(void)err;
+	if (board_is_posix(vb->cfg))
+		return rig_posix_argv(vb, a);
+	return rig_qemu_argv(vb, a);
 }
 
 static bool rig_ready(struct vbench *vb)
@@ -284,7 +316,8 @@ static bool guest_ready(struct vbench *vb)
 static const char *const disk_sockets[] = { "%s.nbd", "%s.ctl", NULL };
 static const char *const backplane_sockets[] = { "%s.ctl", NULL };
 static const char *const rig_socket_names[] = { "%s.sock", "qmp-%s.sock",
-						"qtest-%s.sock", NULL };
+						"qtest-%s.sock",
+						"backplane-%s.sock", NULL };
 static const char *const guest_sockets[] = { "qmp-dut.sock", "agent.sock",
 					     "shell.sock", NULL };
 

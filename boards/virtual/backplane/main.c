@@ -12,6 +12,7 @@
 
 static const struct bp_rig_ops *const rigs[] = {
 	&bp_rig_qemu,
+	&bp_rig_posix,
 };
 
 static const struct bp_rig_ops *rig_find(const char *name)

@@ -56,5 +56,6 @@ struct bp_rig_ops {
 };
 
 extern const struct bp_rig_ops bp_rig_qemu;
+extern const struct bp_rig_ops bp_rig_posix;
 
 #endif

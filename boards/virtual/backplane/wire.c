@@ -108,6 +108,32 @@ void bp_qtest_parse(struct bp_qtest *q, const char *line)
 	}
 }
 
+static bool posix_gate(struct bp_posix *p, const char *s)
+{
+	unsigned int volts = 0;
+	unsigned int level = 0;
+
+	if (!number(&s, &p->slot) || !word(&s, " ") || !number(&s, &volts) ||
+	    !word(&s, " ") || !number(&s, &level) || *s)
+		return false;
+	p->rail = volts == 12 ? BP_12V : BP_5V;
+	p->level = level;
+	return p->slot < BP_SLOTS && (volts == 5 || volts == 12) && level < 2;
+}
+
+void bp_posix_parse(struct bp_posix *p, const char *line)
+{
+	const char *s = line;
+
+	memset(p, 0, sizeof(*p));
+	if (word(&s, "hello 1 "))
+		p->kind = BP_POSIX_HELLO;
+	else if (word(&s, "reset "))
+		p->kind = BP_POSIX_RESET;
+	else if (word(&s, "gate ") && posix_gate(p, s))
+		p->kind = BP_POSIX_GATE;
+}
+
 static const char *string_of(const json_t *o, const char *key)
 {
 	const char *s = json_string_value(json_object_get(o, key));

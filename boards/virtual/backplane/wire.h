@@ -64,6 +64,24 @@ struct bp_qtest {
 
 void bp_qtest_parse(struct bp_qtest *q, const char *line);
 
+/* A line from the firmware of board posix, whose words are documented in
+ * firmware/port/posix/backplane_proto.h. */
+enum bp_posix_kind {
+	BP_POSIX_OTHER,
+	BP_POSIX_HELLO, /* of the version we know */
+	BP_POSIX_RESET,
+	BP_POSIX_GATE,
+};
+
+struct bp_posix {
+	enum bp_posix_kind kind;
+	unsigned int slot; /* GATE: below BP_SLOTS */
+	enum bp_rail rail; /* GATE */
+	bool level;        /* GATE */
+};
+
+void bp_posix_parse(struct bp_posix *p, const char *line);
+
 /* A line from a QMP server. The strings and objects belong to root. */
 enum bp_qmp_kind {
 	BP_QMP_OTHER,

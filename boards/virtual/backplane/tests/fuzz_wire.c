@@ -11,6 +11,7 @@ static void decode(void *arg, const char *line)
 	struct bp_trace t;
 	struct bp_qtest q;
 	struct bp_qmp_msg m;
+	struct bp_posix p;
 	struct bp_disk_state d;
 	struct bp_fault f = { 0 };
 	unsigned int device[4];
@@ -19,6 +20,7 @@ static void decode(void *arg, const char *line)
 	(void)arg;
 	bp_trace_parse(&t, line);
 	bp_qtest_parse(&q, line);
+	bp_posix_parse(&p, line);
 	bp_qmp_msg_parse(&m, line);
 	bp_qmp_devices(m.data, "pl061_luminary", device, 4);
 	bp_qmp_msg_free(&m);
@@ -26,6 +28,8 @@ static void decode(void *arg, const char *line)
 	bp_disk_parse_ack(line, err, sizeof(err));
 	bp_fault_parse(&f, line, err, sizeof(err));
 	if (t.kind == BP_TRACE_OUTPUT && t.pin > 7)
+		abort();
+	if (p.kind == BP_POSIX_GATE && p.slot >= BP_SLOTS)
 		abort();
 }
 

@@ -140,6 +140,30 @@ static void qtest_answers_are_told_from_interrupts(void **state)
 	assert_int_equal(q.kind, BP_QTEST_OTHER);
 }
 
+static void posix_firmware_tells_its_gates(void **state)
+{
+	static const char *const nonsense[] = {
+		"",           "gate",        "gate 8 5 1", "gate 1 3 1",
+		"gate 1 5 2", "gate 1 5 1x", "hello 2 8",  "now 5",
+	};
+	struct bp_posix p;
+
+	(void)state;
+	bp_posix_parse(&p, "hello 1 8");
+	assert_int_equal(p.kind, BP_POSIX_HELLO);
+	bp_posix_parse(&p, "reset 4");
+	assert_int_equal(p.kind, BP_POSIX_RESET);
+	bp_posix_parse(&p, "gate 7 12 1");
+	assert_int_equal(p.kind, BP_POSIX_GATE);
+	assert_int_equal(p.slot, 7);
+	assert_int_equal(p.rail, BP_12V);
+	assert_true(p.level);
+	for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+		bp_posix_parse(&p, nonsense[i]);
+		assert_int_equal(p.kind, BP_POSIX_OTHER);
+	}
+}
+
 static void qmp_messages_are_classified(void **state)
 {
 	struct bp_qmp_msg m;
@@ -243,6 +267,7 @@ int main(void)
 		cmocka_unit_test(trace_tells_outputs_and_resets),
 		cmocka_unit_test(other_trace_lines_are_passed_over),
 		cmocka_unit_test(qtest_answers_are_told_from_interrupts),
+		cmocka_unit_test(posix_firmware_tells_its_gates),
 		cmocka_unit_test(qmp_messages_are_classified),
 		cmocka_unit_test(devices_of_a_type_come_in_rising_order),
 		cmocka_unit_test(disk_status_is_read),
