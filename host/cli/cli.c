@@ -8,7 +8,7 @@
 /* The command that runs now, for usage lines: set by command_dispatch(), one
  * of the two file-scope states of this program (the other is getopt's). */
 static struct {
-	const char *prefix;
+	char prefix[128];
 	const struct command *command;
 } now;
 
@@ -125,7 +125,7 @@ int command_dispatch(const struct command *const *table, const char *prefix,
 	c = find(table, argv[0]);
 	if (!c)
 		return cli_usage("%s has no command '%s'", prefix, argv[0]);
-	now.prefix = prefix;
+	snprintf(now.prefix, sizeof(now.prefix), "%s", prefix);
 	now.command = c;
 	/* 0 and not 1: glibc then starts afresh, with this shortopts' '+'. */
 	optind = 0;

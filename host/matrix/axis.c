@@ -71,7 +71,7 @@ static const char *check_chunk(const char *v)
 
 static const char *check_bitmap(const char *v)
 {
-	return strcmp(v, "none") && strcmp(v, "internal")
+	return strcmp(v, "none") != 0 && strcmp(v, "internal") != 0
 		       ? "a bitmap (none, internal)"
 		       : NULL;
 }

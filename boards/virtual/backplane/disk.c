@@ -49,6 +49,8 @@ static void on_down(void *arg)
 	d->fn(d->arg, d->slot, &gone);
 }
 
+/* What a connection is, and who hears of it. */
+/* NOLINTNEXTLINE(readability-function-size) */
 void bp_disk_open(struct bp_disk *d, uv_loop_t *loop, const char *run,
 		  unsigned int slot, const char *serial, bp_disk_state_fn fn,
 		  void *arg)
