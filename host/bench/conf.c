@@ -412,7 +412,8 @@ static void note_place(struct complaint *c, const char *line)
 	c->depth++;
 }
 
-static void on_log(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static void
+on_log(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
 {
 	struct complaint *c = ctx;
 	char line[256];

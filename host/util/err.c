@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void err_vset(struct err *err, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void
+err_vset(struct err *err, const char *fmt, va_list ap)
 {
 	(void)vsnprintf(err->text, sizeof(err->text), fmt, ap);
 }

@@ -40,7 +40,8 @@ void log_set_sink(log_sink_fn sink, void *arg)
 	log_state.sink_arg = arg;
 }
 
-static void log_line(enum log_level level, int err, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+log_line(enum log_level level, int err, const char *fmt, va_list ap)
 {
 	char text[LOG_LINE_BYTES];
 	size_t n;
