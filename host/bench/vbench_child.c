@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "host/bench/vbench_priv.h"
@@ -163,6 +164,11 @@ static int child_run(struct vbench_child *c, struct vbench_argv *a,
 	spec.err_fd = fd;
 	rc = run_start(&c->run, &spec, err);
 	close(fd);
+	/* Its threads inherit it; a failure costs speed and nothing else. */
+	if (!rc && vbench_roles[c->role].nice)
+		setpriority(PRIO_PGRP, (id_t)c->run.pid,
+			    getpriority(PRIO_PROCESS, 0) +
+				    vbench_roles[c->role].nice);
 	return rc;
 }
 

@@ -39,6 +39,7 @@ struct vbench_role {
 	const char *doing; /* of progress: "disks" */
 	uint32_t ready_ms; /* start to ready; 0: boot_wait_s */
 	enum vbench_restart restart;
+	int nice; /* added to its children's niceness */
 	/* Argument vector of the child that is index-th of its role. */
 	int (*argv)(struct vbench *vb, unsigned int index,
 		    struct vbench_argv *a, struct err *err);

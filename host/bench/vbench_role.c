@@ -321,16 +321,45 @@ static const char *const rig_socket_names[] = { "%s.sock", "qmp-%s.sock",
 static const char *const guest_sockets[] = { "qmp-dut.sock", "agent.sock",
 					     "shell.sock", NULL };
 
+/* The guest takes every cycle it can get; what has to keep time beside it is
+ * served first. */
 const struct vbench_role vbench_roles[VBENCH_ROLES] = {
-	[VBENCH_DISK] = { "disk", "disk models", 20000, VBENCH_RESTART_ALWAYS,
-			  disk_argv, disk_sockets, disks_ready },
-	[VBENCH_BACKPLANE] = { "backplane", "backplane", 20000,
-			       VBENCH_RESTART_ALWAYS, backplane_argv,
-			       backplane_sockets, backplane_ready },
-	[VBENCH_RIG] = { "rig", "rig", 20000, VBENCH_RESTART_ALWAYS, rig_argv,
-			 rig_socket_names, rig_ready },
-	[VBENCH_GUEST] = { "guest", "guest", 0, VBENCH_RESTART_NEVER,
-			   guest_argv, guest_sockets, guest_ready },
+	[VBENCH_DISK] = {
+		.name = "disk",
+		.doing = "disk models",
+		.ready_ms = 20000,
+		.restart = VBENCH_RESTART_ALWAYS,
+		.argv = disk_argv,
+		.sockets = disk_sockets,
+		.ready = disks_ready,
+	},
+	[VBENCH_BACKPLANE] = {
+		.name = "backplane",
+		.doing = "backplane",
+		.ready_ms = 20000,
+		.restart = VBENCH_RESTART_ALWAYS,
+		.argv = backplane_argv,
+		.sockets = backplane_sockets,
+		.ready = backplane_ready,
+	},
+	[VBENCH_RIG] = {
+		.name = "rig",
+		.doing = "rig",
+		.ready_ms = 20000,
+		.restart = VBENCH_RESTART_ALWAYS,
+		.argv = rig_argv,
+		.sockets = rig_socket_names,
+		.ready = rig_ready,
+	},
+	[VBENCH_GUEST] = {
+		.name = "guest",
+		.doing = "guest",
+		.restart = VBENCH_RESTART_NEVER,
+		.nice = 5,
+		.argv = guest_argv,
+		.sockets = guest_sockets,
+		.ready = guest_ready,
+	},
 };
 
 unsigned int vbench_role_count(const struct vbench *vb, unsigned int role)

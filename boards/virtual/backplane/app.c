@@ -10,10 +10,21 @@
 /* While rails move, and while they do not. */
 #define FAST_MS 5
 #define SLOW_MS 25
+#define LATE_MS 50
 
 static uint64_t now_us(void)
 {
 	return uv_hrtime() / 1000;
+}
+
+/* A machine that is too busy bends the curves that the firmware sees. */
+static void check_lateness(struct bp_app *app, uint64_t now)
+{
+	uint64_t gap_ms = (now - app->tick_us) / 1000;
+
+	if (app->tick_us && gap_ms > SLOW_MS + LATE_MS)
+		log_warnx("late: no turn for %u ms", (unsigned int)gap_ms);
+	app->tick_us = now;
 }
 
 static void on_tick(uv_timer_t *t)
@@ -21,6 +32,7 @@ static void on_tick(uv_timer_t *t)
 	struct bp_app *app = t->data;
 	uint64_t now = now_us();
 
+	check_lateness(app, now);
 	bp_model_advance(&app->model, now);
 	for (unsigned int i = 0; i < BP_SLOTS; i++) {
 		const struct bp_outputs *out = bp_model_outputs(&app->model, i);

@@ -19,6 +19,7 @@ struct bp_app {
 	struct bp_app_cfg cfg;
 	uv_loop_t loop;
 	uv_timer_t tick;
+	uint64_t tick_us; /* the last one */
 	uv_signal_t signal[2];
 	struct bp_model model;
 	struct bp_rig *rig;

@@ -3,12 +3,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host/util/log.h"
+
+/* Worth a line: the firmware saw old readings meanwhile. */
+#define SLOW_MS 100
+#define WARN_NS 1000000000ull
+
 struct bp_qmp_request {
 	struct bp_qmp_request *next;
 	json_int_t id;
+	uint64_t sent_ns;
 	bp_qmp_fn fn;
 	void *arg;
 };
+
+static void check_latency(struct bp_qmp *q, const struct bp_qmp_request *r)
+{
+	uint64_t now_ns = uv_hrtime();
+	uint64_t ms = (now_ns - r->sent_ns) / 1000000;
+
+	if (ms < SLOW_MS || now_ns - q->warned_ns < WARN_NS)
+		return;
+	q->warned_ns = now_ns;
+	log_warnx("%s: an answer took %u ms", q->cfg.path, (unsigned int)ms);
+}
 
 static void finish(struct bp_qmp *q, const struct bp_qmp_msg *m)
 {
@@ -18,6 +36,7 @@ static void finish(struct bp_qmp *q, const struct bp_qmp_msg *m)
 	if (!q->head)
 		q->tail = &q->head;
 	q->pending--;
+	check_latency(q, r);
 	if (r->fn)
 		r->fn(r->arg, m);
 	free(r);
@@ -113,6 +132,7 @@ static struct bp_qmp_request *request_new(struct bp_qmp *q, bp_qmp_fn fn,
 	if (!r)
 		return NULL;
 	r->id = ++q->last_id;
+	r->sent_ns = uv_hrtime();
 	r->fn = fn;
 	r->arg = arg;
 	*q->tail = r;

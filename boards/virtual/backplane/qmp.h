@@ -24,6 +24,7 @@ struct bp_qmp {
 	struct bp_qmp_request *head;
 	struct bp_qmp_request **tail;
 	unsigned int pending;
+	uint64_t warned_ns; /* of a slow answer, last */
 	json_int_t last_id;
 	bool ready;
 };

@@ -15,12 +15,14 @@
 #include "host/util/log.h"
 
 #define PORTS_MAX 8
-/* A step that the ADM1272 cannot show is not worth a round trip. */
-#define STEP_MV    10
-#define STEP_MA    4
+/* A step that the monitors cannot show is not worth a round trip: one count
+ * of the board's ADM1272 is 24.6 mV and 50 mA. */
+#define STEP_MV    25
+#define STEP_MA    25
 #define STEP_MDEGC 100
-/* Round trips under way before a refresh waits for its next turn. */
-#define PENDING_MAX 48
+/* Round trips under way before a refresh waits for its next turn. QEMU does
+ * one after the other, 1..3 ms each, so more would only queue old readings. */
+#define PENDING_MAX 4
 #define UNSENT      INT32_MIN
 
 enum phase {
@@ -56,6 +58,7 @@ struct bp_rig {
 	uint8_t level[PORTS_MAX];
 	struct sent sent[BP_SLOTS];
 	int32_t sent_mdegc;
+	unsigned int next_slot; /* whose turn it is in a refresh */
 };
 
 static void forget_sent(struct bp_rig *r)
@@ -339,10 +342,6 @@ static void refresh_rail(struct bp_rig *r, unsigned int slot, unsigned int rail,
 	char id[32];
 
 	snprintf(id, sizeof(id), "s%u-%s", slot, rail == BP_5V ? "5v" : "12v");
-	if (worth_sending(sent->vin_mv[rail], out->vin_mv[rail], STEP_MV)) {
-		sent->vin_mv[rail] = out->vin_mv[rail];
-		set_property(r, id, "vin", out->vin_mv[rail]);
-	}
 	if (worth_sending(sent->mv[rail], out->mv[rail], STEP_MV)) {
 		sent->mv[rail] = out->mv[rail];
 		set_property(r, id, "vout", out->mv[rail]);
@@ -350,6 +349,10 @@ static void refresh_rail(struct bp_rig *r, unsigned int slot, unsigned int rail,
 	if (worth_sending(sent->ma[rail], out->ma[rail], STEP_MA)) {
 		sent->ma[rail] = out->ma[rail];
 		set_property(r, id, "iout", out->ma[rail]);
+	}
+	if (worth_sending(sent->vin_mv[rail], out->vin_mv[rail], STEP_MV)) {
+		sent->vin_mv[rail] = out->vin_mv[rail];
+		set_property(r, id, "vin", out->vin_mv[rail]);
 	}
 }
 
@@ -376,17 +379,21 @@ static void refresh_silent(struct bp_rig *r, bool silent)
 	bp_qmp_send(&r->qmp, silent ? "stop" : "cont", NULL, NULL, NULL);
 }
 
+/* Each slot gets its turn, also when there is always more to tell than time
+ * to tell it. */
 static void refresh_slots(struct bp_rig *r, const struct bp_model *m)
 {
 	for (unsigned int i = 0; i < BP_SLOTS; i++) {
-		const struct bp_outputs *out = bp_model_outputs(m, i);
+		const struct bp_outputs *out =
+			bp_model_outputs(m, r->next_slot);
 
 		if (r->phase == PHASE_RUNNING &&
 		    bp_qmp_pending(&r->qmp) > PENDING_MAX)
 			return;
 		for (unsigned int k = 0; k < BP_RAILS; k++)
-			refresh_rail(r, i, k, out);
-		refresh_activity(r, i, out->activity);
+			refresh_rail(r, r->next_slot, k, out);
+		refresh_activity(r, r->next_slot, out->activity);
+		r->next_slot = (r->next_slot + 1) % BP_SLOTS;
 	}
 }
 
