@@ -169,6 +169,13 @@ static int fs_write_new(const char *path, const void *data, size_t len)
 	return rc;
 }
 
+int fs_rename_sync(const char *from, const char *to)
+{
+	if (rename(from, to) < 0)
+		return -errno;
+	return fs_sync_folder(to);
+}
+
 int fs_write_atomic(const char *path, const void *data, size_t len)
 {
 	char tmp[FS_PATH_BYTES];
@@ -178,12 +185,10 @@ int fs_write_atomic(const char *path, const void *data, size_t len)
 		rc = fs_write_new(tmp, data, len);
 	if (rc)
 		return rc;
-	if (rename(tmp, path) < 0) {
-		rc = -errno;
+	rc = fs_rename_sync(tmp, path);
+	if (rc)
 		(void)unlink(tmp);
-		return rc;
-	}
-	return fs_sync_folder(path);
+	return rc;
 }
 
 int fs_unlink_sync(const char *path)

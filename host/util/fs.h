@@ -29,6 +29,8 @@ int fs_write_text(const char *path, const char *text);
 /* New content or the old one, never a mixture, also after a power cut:
  * temporary file beside it, fsync, rename, fsync of the folder. */
 int fs_write_atomic(const char *path, const void *data, size_t len);
+/* rename, and fsync of the folder of the new name. */
+int fs_rename_sync(const char *from, const char *to);
 /* unlink and fsync of the folder; -ENOENT is success. */
 int fs_unlink_sync(const char *path);
 
