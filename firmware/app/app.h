@@ -17,7 +17,7 @@
 
 #define APP_WATCHDOG_MS 1000u
 #define APP_WINDOW      4u
-#define APP_PAYLOAD_MAX 256u /* longest Result, Event */
+#define APP_PAYLOAD_MAX Result_size /* longest of Result and Event */
 #define APP_TX_BYTES    (2u * FRAME_WIRE_MAX)
 
 /* Loops that must all have run before the watchdog is fed. */
@@ -30,7 +30,6 @@ enum app_checkin {
 
 struct app_monitor_slot {
 	uint64_t due_us;
-	struct rail_sample sample; /* what was not read anew stays */
 	uint16_t turn;
 	bool ready; /* both parts are set up */
 };
@@ -47,25 +46,27 @@ struct app_monitor {
 };
 
 struct app_rail_window {
-	int32_t mv_min;
-	int32_t mv_max;
+	int16_t mv_min;
+	int16_t mv_max;
+	int16_t ma_min;
+	int16_t ma_max;
 	int32_t mv_sum;
-	int32_t ma_min;
-	int32_t ma_max;
 	int32_t ma_sum;
 };
 
 struct app_window {
 	struct app_rail_window rail[RIG_RAILS];
 	uint64_t energy_uj[RIG_RAILS];
-	uint64_t last_us;  /* of the last sample */
-	uint64_t start_us; /* of the window */
+	uint32_t start_us; /* low half */
+	uint32_t last_us;  /* of the last sample, low half; 0: none */
 	uint16_t samples;
 };
 
 struct app_telemetry {
 	struct app_window slot[RIG_SLOTS_MAX];
+	uint64_t due_us;    /* the next slot's window ends */
 	uint32_t period_ms; /* 0: off */
+	uint8_t turn;       /* slot that is next */
 	uint32_t mask;
 	uint32_t sequence;
 	uint32_t dropped;
@@ -82,8 +83,9 @@ struct app_link {
 	bool reset_wanted; /* once the result has left */
 };
 
+/* What is staged lies in the storage's spare slot. */
 struct app_staging {
-	struct config config;
+	uint32_t generation;
 	uint32_t seen; /* bit n: slot n came; bit 31: the rig */
 	uint32_t expected;
 	bool open;

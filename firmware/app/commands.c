@@ -359,8 +359,8 @@ static void store(struct app *app, const Result *result, uint32_t request_crc)
 	struct opcache_entry e = { .op_id = result->op_id,
 				   .done_us = result->done_us,
 				   .request_crc = request_crc,
-				   .status = (uint32_t)result->status,
-				   .detail = result->detail };
+				   .status = (uint16_t)result->status,
+				   .detail = (uint16_t)result->detail };
 
 	opcache_store(&app->link.ops, &e);
 }

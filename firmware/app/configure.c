@@ -7,6 +7,8 @@
 
 #define SEEN_RIG (1u << 31)
 
+/* What is stored, unless a firmware with other ranges has stored it; else the
+ * board's defaults. */
 void configure_init(struct app *app)
 {
 	uint32_t detail;
@@ -14,55 +16,97 @@ void configure_init(struct app *app)
 
 	config_default(&app->config, &app->board->defaults, app->board->slots);
 	rc = config_store_open(&app->store, &app->eeprom.storage, &app->config);
-	/* Stored by a firmware with other ranges: not to be trusted. */
 	if (rc != RIG_OK || config_check(&app->config, &detail) != RIG_OK)
 		config_default(&app->config, &app->board->defaults,
 			       app->board->slots);
 	app->config_crc = config_image_crc(&app->config);
 }
 
+static bool has_power(const struct app *app)
+{
+	return power_first_live(app) != RIG_SLOTS_MAX;
+}
+
 rig_status configure_begin(struct app *app, const ConfigBegin *begin)
 {
 	struct app_staging *st = &app->staging;
+	uint32_t in_force = app->config.generation;
+	rig_status rc;
 
-	if (begin->generation <= app->config.generation)
+	if (begin->generation <= in_force)
 		return RIG_STALE;
 	if (begin->slots > app->board->slots)
 		return RIG_RANGE;
-	st->config = app->config;
-	st->config.generation = begin->generation;
+	if (has_power(app))
+		return RIG_BUSY;
+	hal_watchdog_feed(); /* writing may take a fifth of its time */
+	app->config.generation = begin->generation;
+	rc = config_store_stage(&app->store, &app->config);
+	app->config.generation = in_force;
+	st->generation = begin->generation;
 	st->expected = begin->slots;
 	st->seen = 0;
-	st->open = true;
-	return RIG_OK;
+	st->open = rc == RIG_OK;
+	return rc;
+}
+
+/* Guards that all messages of a staging share. */
+static rig_status may_put(const struct app *app, uint32_t bit)
+{
+	if (!app->staging.open)
+		return RIG_STATE;
+	if (app->staging.seen & bit)
+		return RIG_INVALID;
+	return has_power(app) ? RIG_BUSY : RIG_OK;
+}
+
+static rig_status put(struct app *app, unsigned record, uint32_t bit,
+		      const uint8_t *bytes)
+{
+	rig_status rc = config_store_put(&app->store, record, bytes);
+
+	app->staging.seen |= bit;
+	if (rc != RIG_OK)
+		app->staging.open = false;
+	return rc;
 }
 
 rig_status configure_rig(struct app *app, const RigConfig *rig)
 {
-	struct app_staging *st = &app->staging;
+	uint8_t bytes[CONFIG_RIG_BYTES];
+	rig_status rc = may_put(app, SEEN_RIG);
 
-	if (!st->open)
-		return RIG_STATE;
-	if (st->seen & SEEN_RIG)
-		return RIG_INVALID;
-	st->seen |= SEEN_RIG;
-	st->config.rig = *rig;
-	return RIG_OK;
+	if (rc != RIG_OK)
+		return rc;
+	config_encode_rig(rig, bytes);
+	return put(app, 0, SEEN_RIG, bytes);
+}
+
+/* A latched fault is not to be argued away with new limits. */
+static bool is_refused(const struct app *app, uint32_t slot,
+		       const uint8_t *bytes)
+{
+	uint8_t in_force[CONFIG_SLOT_BYTES];
+
+	config_encode_slot(&app->config.slot[slot], in_force);
+	return !slot_may_configure(&app->slot[slot]) &&
+	       memcmp(bytes, in_force, sizeof(in_force)) != 0;
 }
 
 rig_status configure_slot(struct app *app, const SlotConfig *slot)
 {
-	struct app_staging *st = &app->staging;
+	uint8_t bytes[CONFIG_SLOT_BYTES];
+	rig_status rc;
 
-	if (!st->open)
-		return RIG_STATE;
 	if (slot->slot >= app->board->slots)
 		return RIG_RANGE;
-	if (st->seen & 1u << slot->slot)
-		return RIG_INVALID;
-	st->seen |= 1u << slot->slot;
-	st->config.slot[slot->slot] = *slot;
-	return RIG_OK;
+	rc = may_put(app, 1u << slot->slot);
+	if (rc != RIG_OK)
+		return rc;
+	config_encode_slot(slot, bytes);
+	if (is_refused(app, slot->slot, bytes))
+		return RIG_STATE;
+	return put(app, slot->slot + 1, 1u << slot->slot, bytes);
 }
 
 static uint32_t slots_seen(const struct app_staging *st)
@@ -70,74 +114,54 @@ static uint32_t slots_seen(const struct app_staging *st)
 	return (uint32_t)__builtin_popcount(st->seen & ~SEEN_RIG);
 }
 
-static bool changes(const struct app *app, unsigned slot)
-{
-	uint8_t now[CONFIG_RECORD_BYTES];
-	uint8_t then[CONFIG_RECORD_BYTES];
-	size_t len = config_encode(&app->config, slot + 1, now);
-
-	config_encode(&app->staging.config, slot + 1, then);
-	return memcmp(now, then, len) != 0;
-}
-
-/* Storing blocks the sampling, so nothing may have power; and a latched
- * fault is not to be argued away with new limits. */
-static rig_status slots_permit(const struct app *app, uint32_t *detail)
-{
-	*detail = power_first_live(app);
-	if (*detail != RIG_SLOTS_MAX)
-		return RIG_BUSY;
-	for (unsigned i = 0; i < app->board->slots; i++) {
-		*detail = i;
-		if (changes(app, i) && !slot_may_configure(&app->slot[i]))
-			return RIG_STATE;
-	}
-	*detail = 0;
-	return RIG_OK;
-}
-
-static rig_status staged_check(const struct app *app,
-			       const ConfigCommit *commit, uint32_t *detail)
+static rig_status may_commit(const struct app *app, const ConfigCommit *commit)
 {
 	const struct app_staging *st = &app->staging;
 
 	if (!st->open || slots_seen(st) != st->expected)
 		return RIG_STATE;
-	if (commit->generation != st->config.generation)
+	if (commit->generation != st->generation)
 		return RIG_STALE;
-	if (commit->crc != config_image_crc(&st->config))
-		return RIG_CRC;
-	return config_check(&st->config, detail);
+	return has_power(app) ? RIG_BUSY : RIG_OK;
 }
 
-/* The monitors take the new limits with their next set-up. */
-static void put_in_force(struct app *app, uint64_t now_us)
+/* There is no room for a second configuration: the staged one is read over
+ * the one in force, which a failure brings back from the storage. No slot
+ * looks at its limits meanwhile. */
+static rig_status commit_staged(struct app *app, const ConfigCommit *commit,
+				uint32_t *detail)
 {
-	struct event e = { .kind = EVENT_CONFIG,
-			   .at_us = now_us,
-			   .value = (int32_t)app->staging.config.generation };
+	rig_status rc = config_store_staged(&app->store, &app->config);
 
-	app->config = app->staging.config;
-	app->config_crc = config_image_crc(&app->config);
-	app->staging.open = false;
-	for (unsigned i = 0; i < app->board->slots; i++)
-		app->monitor.slot[i].ready = false;
-	app_event(app, &e);
+	if (rc == RIG_OK && commit->crc != config_image_crc(&app->config))
+		rc = RIG_CRC;
+	if (rc == RIG_OK)
+		rc = config_check(&app->config, detail);
+	if (rc == RIG_OK)
+		rc = config_store_commit(&app->store, &app->config);
+	if (rc != RIG_OK)
+		configure_init(app);
+	return rc;
 }
 
 rig_status configure_commit(struct app *app, const ConfigCommit *commit,
 			    uint32_t *detail, uint64_t now_us)
 {
-	rig_status rc = staged_check(app, commit, detail);
+	struct event e = { .kind = EVENT_CONFIG, .at_us = now_us };
+	rig_status rc = may_commit(app, commit);
 
-	if (rc == RIG_OK)
-		rc = slots_permit(app, detail);
 	if (rc != RIG_OK)
 		return rc;
-	hal_watchdog_feed(); /* the write may take a third of its time */
-	rc = config_store_write(&app->store, &app->staging.config);
+	hal_watchdog_feed();
+	rc = commit_staged(app, commit, detail);
 	if (rc != RIG_OK)
 		return rc;
-	put_in_force(app, now_us);
+	app->config_crc = config_image_crc(&app->config);
+	app->staging.open = false;
+	/* The monitors take the new limits with their next set-up. */
+	for (unsigned i = 0; i < app->board->slots; i++)
+		app->monitor.slot[i].ready = false;
+	e.value = (int32_t)app->config.generation;
+	app_event(app, &e);
 	return RIG_OK;
 }

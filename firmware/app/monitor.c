@@ -69,8 +69,10 @@ static bool set_up(struct app *app, unsigned slot)
 	return true;
 }
 
+/* What the plan skips in this turn stays as it is in *sample. */
 static rig_status read_rails(struct app *app, unsigned slot,
-			     const struct plan *plan)
+			     const struct plan *plan,
+			     struct rail_sample *sample)
 {
 	struct app_monitor_slot *m = &app->monitor.slot[slot];
 	const struct adm127x_cfg *part = app->board->slot[slot].monitor;
@@ -79,10 +81,10 @@ static rig_status read_rails(struct app *app, unsigned slot,
 	for (unsigned rail = 0; rail < RIG_RAILS && rc == RIG_OK; rail++) {
 		if (m->turn % plan->amperes_every == 0)
 			rc = adm127x_read_iout(&part[rail], app->bus,
-					       &m->sample.ma[rail]);
+					       &sample->ma[rail]);
 		if (rc == RIG_OK && m->turn % plan->volts_every == 0)
 			rc = adm127x_read_vout(&part[rail], app->bus,
-					       &m->sample.mv[rail]);
+					       &sample->mv[rail]);
 	}
 	m->turn++;
 	return rc;
@@ -92,23 +94,22 @@ static void sample_slot(struct app *app, unsigned slot)
 {
 	struct app_monitor_slot *m = &app->monitor.slot[slot];
 	const struct plan *plan = plan_of(app, slot);
+	struct rail_sample sample = app->slot[slot].last;
 	rig_status rc = RIG_HW;
-	uint64_t now_us;
 
 	m->ready = m->ready || set_up(app, slot);
 	if (m->ready)
-		rc = read_rails(app, slot, plan);
-	now_us = hal_clock_us();
-	m->due_us = now_us + plan->period_us;
-	m->sample.at_us = now_us;
+		rc = read_rails(app, slot, plan, &sample);
+	sample.at_us = hal_clock_us();
+	m->due_us = sample.at_us + plan->period_us;
 	if (rc != RIG_OK) {
 		m->ready = false; /* it may have lost its configuration */
-		slot_missed(&app->slot[slot], now_us);
+		slot_missed(&app->slot[slot], sample.at_us);
 		return;
 	}
-	trace_feed(&app->trace[slot], &app->trace_tail, slot, &m->sample);
-	telemetry_feed(app, slot, &m->sample);
-	slot_feed(&app->slot[slot], &m->sample);
+	trace_feed(&app->trace[slot], &app->trace_tail, slot, &sample);
+	telemetry_feed(app, slot, &sample);
+	slot_feed(&app->slot[slot], &sample);
 }
 
 /* ---- input ---- */

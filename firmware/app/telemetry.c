@@ -13,26 +13,30 @@ static void window_start(struct app_window *w, uint64_t now_us)
 {
 	memset(w->rail, 0, sizeof(w->rail));
 	w->samples = 0;
-	w->start_us = now_us;
+	w->start_us = (uint32_t)now_us;
 }
 
-static int32_t smaller(int32_t a, int32_t b)
+/* Windows are kept in 16 bits: 32 V, 32 A. */
+static int16_t narrow(int32_t v)
 {
-	return a < b ? a : b;
+	if (v > INT16_MAX)
+		return INT16_MAX;
+	return v < INT16_MIN ? INT16_MIN : (int16_t)v;
 }
 
-static int32_t larger(int32_t a, int32_t b)
+static void widen(int16_t *min, int16_t *max, bool first, int16_t v)
 {
-	return a > b ? a : b;
+	if (first || v < *min)
+		*min = v;
+	if (first || v > *max)
+		*max = v;
 }
 
 static void rail_feed(struct app_rail_window *r, bool first, int32_t mv,
 		      int32_t ma)
 {
-	r->mv_min = first ? mv : smaller(r->mv_min, mv);
-	r->mv_max = first ? mv : larger(r->mv_max, mv);
-	r->ma_min = first ? ma : smaller(r->ma_min, ma);
-	r->ma_max = first ? ma : larger(r->ma_max, ma);
+	widen(&r->mv_min, &r->mv_max, first, narrow(mv));
+	widen(&r->ma_min, &r->ma_max, first, narrow(ma));
 	r->mv_sum += mv;
 	r->ma_sum += ma;
 }
@@ -40,9 +44,9 @@ static void rail_feed(struct app_rail_window *r, bool first, int32_t mv,
 static void energy_feed(struct app_window *w, bool powered,
 			const struct rail_sample *s)
 {
-	uint64_t step_us = w->last_us ? s->at_us - w->last_us : 0;
+	uint32_t step_us = w->last_us ? (uint32_t)s->at_us - w->last_us : 0;
 
-	w->last_us = s->at_us;
+	w->last_us = (uint32_t)s->at_us;
 	if (!powered || step_us > GAP_MAX_US)
 		return;
 	for (unsigned rail = 0; rail < RIG_RAILS; rail++) {
@@ -69,13 +73,23 @@ void telemetry_feed(struct app *app, unsigned slot, const struct rail_sample *s)
 	w->samples++;
 }
 
+/* The slots take turns, so that their messages do not fill the transmitter
+ * all at once. */
+static uint64_t turn_us(const struct app *app)
+{
+	return app->telemetry.period_ms * 1000ull / app->board->slots;
+}
+
 void telemetry_set(struct app *app, uint32_t period_ms, uint32_t mask,
 		   uint64_t now_us)
 {
 	app->telemetry.period_ms = period_ms;
 	app->telemetry.mask = mask;
+	app->telemetry.turn = 0;
+	app->telemetry.due_us = now_us + period_ms * 1000ull;
 	for (unsigned i = 0; i < app->board->slots; i++)
-		window_start(&app->telemetry.slot[i], now_us);
+		window_start(&app->telemetry.slot[i],
+			     now_us + i * turn_us(app));
 }
 
 static void fill_rail(RailWindow *out, const struct app_window *w,
@@ -100,8 +114,8 @@ static void fill(Telemetry *t, struct app *app, unsigned slot, uint64_t now_us)
 
 	t->sequence = ++app->telemetry.sequence;
 	t->dropped = app->telemetry.dropped;
-	t->start_us = w->start_us;
-	t->length_us = (uint32_t)(now_us - w->start_us);
+	t->length_us = (uint32_t)now_us - w->start_us;
+	t->start_us = now_us - t->length_us;
 	t->slot = slot;
 	t->state = app->slot[slot].state;
 	t->has_v5 = true;
@@ -124,35 +138,27 @@ static void send_window(struct app *app, unsigned slot, uint64_t now_us)
 	    session_send_unreliable(&app->link.session, CHANNEL_TELEMETRY, buf,
 				    out.bytes_written, now_us) != SESSION_OK)
 		app->telemetry.dropped++;
-	window_start(&app->telemetry.slot[slot], now_us);
-}
-
-static bool is_over(const struct app *app, unsigned slot, uint64_t now_us)
-{
-	const struct app_telemetry *t = &app->telemetry;
-
-	return t->period_ms && t->mask & 1u << slot &&
-	       now_us - t->slot[slot].start_us >= t->period_ms * 1000ull;
-}
-
-void telemetry_run(struct app *app, uint64_t now_us)
-{
-	for (unsigned i = 0; i < app->board->slots; i++) {
-		if (is_over(app, i, now_us))
-			send_window(app, i, now_us);
-	}
 }
 
 uint64_t telemetry_next_us(const struct app *app)
 {
 	const struct app_telemetry *t = &app->telemetry;
-	uint64_t next = UINT64_MAX;
 
-	for (unsigned i = 0; i < app->board->slots; i++) {
-		uint64_t at = t->slot[i].start_us + t->period_ms * 1000ull;
+	return t->period_ms ? t->due_us : UINT64_MAX;
+}
 
-		if (t->period_ms && t->mask & 1u << i && at < next)
-			next = at;
-	}
-	return next;
+void telemetry_run(struct app *app, uint64_t now_us)
+{
+	struct app_telemetry *t = &app->telemetry;
+
+	if (now_us < telemetry_next_us(app))
+		return;
+	if (t->mask & 1u << t->turn)
+		send_window(app, t->turn, now_us);
+	window_start(&t->slot[t->turn], now_us);
+	t->turn = (uint8_t)((t->turn + 1u) % app->board->slots);
+	t->due_us += turn_us(app);
+	/* Never a burst to catch up. */
+	if (t->due_us < now_us)
+		t->due_us = now_us;
 }

@@ -205,6 +205,16 @@ static void record_decode(void *msg, const struct record *r, const uint8_t *in)
 	}
 }
 
+void config_encode_rig(const RigConfig *rig, uint8_t *out)
+{
+	record_encode(rig, &rig_record, out);
+}
+
+void config_encode_slot(const SlotConfig *slot, uint8_t *out)
+{
+	record_encode(slot, &slot_record, out);
+}
+
 size_t config_encode(const struct config *c, unsigned record, uint8_t *out)
 {
 	if (record == 0)

@@ -36,6 +36,11 @@ void config_default(struct config *c, const struct config_defaults *d,
  * RIG_OK; RIG_RANGE. */
 RIG_MUST_USE rig_status config_check(const struct config *c, uint32_t *detail);
 
+/* One message as a record of the image.
+ *   out  CONFIG_RIG_BYTES, CONFIG_SLOT_BYTES */
+void config_encode_rig(const RigConfig *rig, uint8_t *out);
+void config_encode_slot(const SlotConfig *slot, uint8_t *out);
+
 /* The records of the image: 0 is the rig, n is slot n - 1. Encodes one.
  *   out  CONFIG_RECORD_BYTES
  * Returns its length. */

@@ -123,14 +123,24 @@ rig_status config_store_open(struct config_store *s,
 	return RIG_OK;
 }
 
-static rig_status put(const struct hal_storage *st, uint32_t *at, uint32_t *crc,
-		      const uint8_t *buf, size_t len)
+static unsigned spare_of(const struct config_store *s)
 {
-	rig_status rc = hal_storage_write(st, *at, buf, len);
+	return s->in_force == 0 ? 1 : 0;
+}
 
-	*crc = crc32c_update(*crc, buf, len);
-	*at += (uint32_t)len;
-	return rc;
+static uint32_t record_at(unsigned slot, unsigned record)
+{
+	uint32_t at = base_of(slot) + HEADER_BYTES;
+
+	if (record > 0)
+		at += CONFIG_RIG_BYTES + (record - 1) * CONFIG_SLOT_BYTES;
+	return at;
+}
+
+static uint32_t crc_at(unsigned slot, uint32_t slots)
+{
+	return base_of(slot) + HEADER_BYTES +
+	       (uint32_t)config_image_bytes(slots);
 }
 
 static rig_status put_word(const struct hal_storage *st, uint32_t at,
@@ -142,43 +152,82 @@ static rig_status put_word(const struct hal_storage *st, uint32_t at,
 	return hal_storage_write(st, at, buf, sizeof(buf));
 }
 
-/* Everything but the commit word.
- *   at  in: start of the slot; out: place of the commit word */
-static rig_status body_write(const struct hal_storage *st, uint32_t *at,
-			     const struct config *c)
+rig_status config_store_put(struct config_store *s, unsigned record,
+			    const uint8_t *bytes)
+{
+	return hal_storage_write(s->st, record_at(spare_of(s), record), bytes,
+				 record_bytes(record)) == RIG_OK
+		       ? RIG_OK
+		       : RIG_STORAGE;
+}
+
+rig_status config_store_stage(struct config_store *s, const struct config *c)
 {
 	struct header h = { MAGIC, CONFIG_STORE_SCHEMA, c->generation,
 			    (uint32_t)config_image_bytes(c->slots) };
+	unsigned spare = spare_of(s);
 	uint8_t buf[CONFIG_RECORD_BYTES];
-	uint32_t crc = CRC32C_INIT;
-	rig_status rc;
+	rig_status rc = RIG_OK;
 
+	/* First, or a half-written image could meet the commit word of the
+	 * last. */
+	if (put_word(s->st, crc_at(spare, c->slots) + 4, 0) != RIG_OK)
+		return RIG_STORAGE;
 	header_encode(&h, buf);
-	rc = put(st, at, &crc, buf, HEADER_BYTES);
-	for (unsigned i = 0; i <= c->slots && rc == RIG_OK; i++)
-		rc = put(st, at, &crc, buf, config_encode(c, i, buf));
-	if (rc == RIG_OK)
-		rc = put_word(st, *at, crc32c_final(crc));
-	*at += 4;
+	if (hal_storage_write(s->st, base_of(spare), buf, HEADER_BYTES) !=
+	    RIG_OK)
+		return RIG_STORAGE;
+	for (unsigned i = 0; i <= c->slots && rc == RIG_OK; i++) {
+		config_encode(c, i, buf);
+		rc = config_store_put(s, i, buf);
+	}
 	return rc;
 }
 
-rig_status config_store_write(struct config_store *s, const struct config *c)
+/* The CRC over header and image as they lie there; c may be NULL. */
+static rig_status staged_read(struct config_store *s, uint32_t slots,
+			      uint32_t *crc, struct header *h, struct config *c)
 {
-	unsigned target = s->in_force == 0 ? 1 : 0;
-	uint32_t at = base_of(target);
-	uint32_t commit_at =
-		at + HEADER_BYTES + (uint32_t)config_image_bytes(c->slots) + 4;
-	uint32_t generation = 0;
+	uint8_t buf[HEADER_BYTES];
+	uint32_t at = base_of(spare_of(s));
 
-	/* Or a half-written image could meet the commit word of the last. */
-	if (put_word(s->st, commit_at, 0) != RIG_OK ||
-	    body_write(s->st, &at, c) != RIG_OK ||
-	    put_word(s->st, commit_at, COMMITTED) != RIG_OK)
+	if (hal_storage_read(s->st, at, buf, sizeof(buf)) != RIG_OK)
 		return RIG_STORAGE;
-	if (slot_check_stored(s->st, target, c->slots, &generation) != RIG_OK ||
+	header_decode(buf, h);
+	if (!header_fits(h, slots))
+		return RIG_STORAGE;
+	*crc = crc32c_update(CRC32C_INIT, buf, sizeof(buf));
+	if (image_read(s->st, at + HEADER_BYTES, slots, crc, c) != RIG_OK)
+		return RIG_STORAGE;
+	return RIG_OK;
+}
+
+rig_status config_store_staged(struct config_store *s, struct config *c)
+{
+	struct header h;
+	uint32_t crc;
+	rig_status rc = staged_read(s, c->slots, &crc, &h, c);
+
+	if (rc == RIG_OK)
+		c->generation = h.generation;
+	return rc;
+}
+
+rig_status config_store_commit(struct config_store *s, const struct config *c)
+{
+	unsigned spare = spare_of(s);
+	uint32_t at = crc_at(spare, c->slots);
+	uint32_t generation = 0;
+	struct header h;
+	uint32_t crc;
+
+	if (staged_read(s, c->slots, &crc, &h, NULL) != RIG_OK ||
+	    put_word(s->st, at, crc32c_final(crc)) != RIG_OK ||
+	    put_word(s->st, at + 4, COMMITTED) != RIG_OK)
+		return RIG_STORAGE;
+	if (slot_check_stored(s->st, spare, c->slots, &generation) != RIG_OK ||
 	    generation != c->generation)
 		return RIG_STORAGE;
-	s->in_force = target;
+	s->in_force = spare;
 	return RIG_OK;
 }

@@ -28,10 +28,30 @@ RIG_MUST_USE rig_status config_store_open(struct config_store *s,
 					  const struct hal_storage *st,
 					  struct config *c);
 
-/* Store *c, read it back, put it in force.
- * RIG_OK; RIG_STORAGE: the one before is still in force. Blocks while the
- * storage does: about 0.2 s on a 24C256. */
-RIG_MUST_USE rig_status config_store_write(struct config_store *s,
+/* Write *c to the slot not in force, without the commit word: it is staged.
+ * What was staged before is gone.
+ * RIG_OK; RIG_STORAGE: nothing is staged. Blocks while the storage does: about
+ * 0.1 s on a 24C256. */
+RIG_MUST_USE rig_status config_store_stage(struct config_store *s,
 					   const struct config *c);
+
+/* Replace one record of what is staged.
+ *   record  0: the rig, n: slot n - 1
+ *   bytes   config_encode_rig() or config_encode_slot() made them
+ * RIG_OK; RIG_STORAGE: stage anew. */
+RIG_MUST_USE rig_status config_store_put(struct config_store *s,
+					 unsigned record, const uint8_t *bytes);
+
+/* Read back what is staged.
+ *   c  in: the number of slots; out: the configuration
+ * RIG_OK; RIG_STORAGE: it is not what was written, or not readable. */
+RIG_MUST_USE rig_status config_store_staged(struct config_store *s,
+					    struct config *c);
+
+/* Put what is staged in force. The caller has checked *c, which
+ * config_store_staged() has read.
+ * RIG_OK; RIG_STORAGE: the one before is still in force. */
+RIG_MUST_USE rig_status config_store_commit(struct config_store *s,
+					    const struct config *c);
 
 #endif

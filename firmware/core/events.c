@@ -93,29 +93,29 @@ bool events_open(struct events_ring *r, uint32_t boot_id)
 	return whole;
 }
 
-static uint16_t op_reference(struct events_ring *r, uint64_t op_id)
+static uint8_t op_reference(struct events_ring *r, uint64_t op_id)
 {
-	uint16_t last = (uint16_t)(r->op_next - 1u);
+	uint32_t last = r->op_next - 1u;
 
 	if (!op_id)
 		return 0;
-	if (last && r->op[last % EVENTS_OPS] == op_id)
-		return last;
+	if ((uint8_t)last && r->op[last % EVENTS_OPS] == op_id)
+		return (uint8_t)last;
 	last = r->op_next;
+	if (!(uint8_t)last) /* means none */
+		last++;
 	r->op[last % EVENTS_OPS] = op_id;
-	r->op_next = (uint16_t)(last + 1u);
-	if (!r->op_next) /* 0 means none */
-		r->op_next = EVENTS_OPS;
-	return last;
+	r->op_next = last + 1u;
+	return (uint8_t)last;
 }
 
-static uint64_t op_of(const struct events_ring *r, uint16_t reference)
+static uint64_t op_of(const struct events_ring *r, uint8_t reference)
 {
-	uint16_t age = (uint16_t)(r->op_next - reference);
+	uint8_t age = (uint8_t)(r->op_next - reference);
 
 	if (!reference || !age || age > EVENTS_OPS)
 		return 0;
-	return r->op[reference % EVENTS_OPS];
+	return r->op[(r->op_next - age) % EVENTS_OPS];
 }
 
 uint32_t events_add(struct events_ring *r, const struct event *e)

@@ -10,7 +10,7 @@
 #include "firmware/core/rail.h"
 
 #define EVENTS_SIZE 256u
-#define EVENTS_OPS  32u
+#define EVENTS_OPS  16u
 
 /* An event as the rest of the firmware sees it; fields as in proto: Event. */
 struct event {
@@ -23,20 +23,19 @@ struct event {
 	int32_t value;         /* not kept for EVENT_SLOT_STATE */
 	uint32_t fall_us;      /* kept for EVENT_SLOT_STATE only */
 	struct rail_sample vi; /* kept to 8 mV, 16 mV on 12 V, and 8 mA */
-	uint64_t op_id;        /* 0 once 32 later commands have made events */
+	uint64_t op_id;        /* 0 once 16 later commands have made events */
 	uint32_t boot_id;
 };
 
 struct events_record {
 	uint16_t at[3];
 	uint16_t value[2];
-	uint16_t op;
 	uint8_t kind_fault;
 	uint8_t state_slot;
 	uint8_t vi[5];
+	uint8_t op;
 	uint8_t boot;
 	uint8_t check;
-	uint8_t spare;
 };
 
 /* What lies in the retained memory. */
@@ -44,10 +43,11 @@ struct events_ring {
 	uint32_t magic;
 	uint32_t size; /* of this struct: another firmware's is not ours */
 	uint32_t boot_id;
-	uint32_t next;    /* number of the event to come */
-	uint32_t acked;   /* the host has all up to this one */
-	uint16_t op_next; /* reference the next new op_id gets; 0 is none */
-	uint16_t reserved;
+	uint32_t next;  /* number of the event to come */
+	uint32_t acked; /* the host has all up to this one */
+	/* The reference that the next new op_id gets; 0 is none. Every new one
+	 * comes with an event, so none in the ring is 256 references old. */
+	uint32_t op_next;
 	uint64_t op[EVENTS_OPS];
 	struct events_record record[EVENTS_SIZE];
 };

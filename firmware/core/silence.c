@@ -11,7 +11,7 @@ void silence_arm(struct silence *s, uint32_t mask, silence_policy policy)
 {
 	for (unsigned i = 0; i < RIG_SLOTS_MAX; i++) {
 		if (mask & (1u << i))
-			s->policy[i] = policy;
+			s->policy[i] = (uint8_t)policy;
 	}
 }
 
@@ -24,6 +24,11 @@ void silence_heard(struct silence *s, uint64_t now_us)
 bool silence_forbids_start(const struct silence *s)
 {
 	return s->level == SILENCE_LEVEL_LOST;
+}
+
+static uint32_t to_ms(uint64_t us)
+{
+	return (uint32_t)(us / 1000u);
 }
 
 static void level_up(struct silence *s, const RigConfig *cfg, uint64_t now_us,
@@ -43,7 +48,7 @@ static void level_up(struct silence *s, const RigConfig *cfg, uint64_t now_us,
 		s->lost_us = now_us;
 		v->lost = true;
 		for (unsigned i = 0; i < RIG_SLOTS_MAX; i++)
-			s->watch[i].quiet_since_us = now_us;
+			s->watch[i].quiet_since_ms = to_ms(now_us);
 	}
 }
 
@@ -53,9 +58,9 @@ static bool is_idle(struct silence_watch *w, const struct silence_slot *slot,
 {
 	if (slot->active || slot->edges != w->edges) {
 		w->edges = slot->edges;
-		w->quiet_since_us = now_us;
+		w->quiet_since_ms = to_ms(now_us);
 	}
-	return now_us - w->quiet_since_us >= SILENCE_IDLE_US ||
+	return to_ms(now_us) - w->quiet_since_ms >= SILENCE_IDLE_MS ||
 	       now_us - since_us >= SILENCE_IDLE_MAX_US;
 }
 

@@ -6,7 +6,7 @@
 #include "firmware/hal/types.h"
 
 #define SILENCE_HOLD_US     (900ull * 1000 * 1000)
-#define SILENCE_IDLE_US     2000000u
+#define SILENCE_IDLE_MS     2000u
 #define SILENCE_IDLE_MAX_US 30000000u
 #define SILENCE_SPACING_US  100000u
 
@@ -26,12 +26,12 @@ struct silence_slot {
 
 struct silence_watch {
 	uint32_t edges;
-	uint64_t quiet_since_us;
+	uint32_t quiet_since_ms; /* wraps */
 };
 
 struct silence {
 	enum silence_level level;
-	silence_policy policy[RIG_SLOTS_MAX];
+	uint8_t policy[RIG_SLOTS_MAX]; /* silence_policy */
 	uint64_t heard_us;
 	uint64_t lost_us;
 	uint64_t last_off_us;

@@ -35,9 +35,8 @@ static void enter(struct slot *s, slot_state state, uint64_t now_us)
 		e.fall_us = s->fall_us;
 	s->state = state;
 	s->since_us = now_us;
-	s->calm_since_us = 0;
+	s->held_since_us = 0;
 	s->bad_since_us = 0;
-	s->low_since_us = 0;
 	emit(s, &e, now_us);
 }
 
@@ -243,13 +242,21 @@ static bool is_calm(const struct slot *s, const struct rail_sample *p)
 	       (int64_t)p->ma[RAIL_12V] * 10 < (int64_t)c->idle_12v_ma * 12;
 }
 
+/* How long *since has been set, which it is from now on. */
+static uint32_t lasted_us(uint32_t *since, uint64_t now_us)
+{
+	if (!*since)
+		*since = (uint32_t)now_us | 1u; /* not 0 */
+	return (uint32_t)now_us - *since;
+}
+
 static void feed_spinup(struct slot *s, const struct rail_sample *p)
 {
-	if (!is_calm(s, p))
-		s->calm_since_us = 0;
-	else if (!s->calm_since_us)
-		s->calm_since_us = p->at_us;
-	if ((s->calm_since_us && p->at_us - s->calm_since_us >= SLOT_CALM_US) ||
+	bool calm = is_calm(s, p);
+
+	if (!calm)
+		s->held_since_us = 0;
+	if ((calm && lasted_us(&s->held_since_us, p->at_us) >= SLOT_CALM_US) ||
 	    p->at_us - s->since_us >= s->cfg.limits->spinup_max_ms * 1000ull)
 		enter(s, SLOT_ON, p->at_us);
 }
@@ -281,7 +288,7 @@ static bool is_above(const struct slot *s, const struct rail_sample *p)
 static void watch_voltage(struct slot *s, const struct rail_sample *p)
 {
 	bool above = is_above(s, p);
-	uint64_t bad_us;
+	uint32_t bad_us;
 
 	if (!above && (s->input_sags || !is_under(s, p))) {
 		s->bad_since_us = 0;
@@ -289,9 +296,7 @@ static void watch_voltage(struct slot *s, const struct rail_sample *p)
 	}
 	if (p->at_us - s->since_us < SLOT_VOLTAGE_WAIT_US)
 		return;
-	if (!s->bad_since_us)
-		s->bad_since_us = p->at_us;
-	bad_us = p->at_us - s->bad_since_us;
+	bad_us = lasted_us(&s->bad_since_us, p->at_us);
 	if (above && bad_us >= OVERVOLT_US)
 		slot_trip(s, FAULT_OVERVOLT, p->at_us);
 	else if (!above && bad_us >= UNDERVOLT_US)
@@ -300,18 +305,19 @@ static void watch_voltage(struct slot *s, const struct rail_sample *p)
 
 /* ---- going down ---- */
 
-/* When the line between two samples crosses level. */
-static uint64_t crossing_us(const struct rail_sample *a,
+/* When the line between two samples crosses level, after off_us; not 0. */
+static uint32_t crossing_us(const struct rail_sample *a,
 			    const struct rail_sample *b, unsigned rail,
-			    int32_t level, uint64_t not_before_us)
+			    int32_t level, uint64_t off_us)
 {
-	uint64_t from_us = a->at_us > not_before_us ? a->at_us : not_before_us;
+	uint64_t from_us = a->at_us > off_us ? a->at_us : off_us;
 	uint64_t drop = (uint64_t)(a->mv[rail] - b->mv[rail]);
 	uint64_t above = (uint64_t)(a->mv[rail] - level);
+	uint64_t after_us = from_us - off_us;
 
-	if (b->at_us <= from_us)
-		return from_us;
-	return from_us + (b->at_us - from_us) * above / drop;
+	if (b->at_us > from_us)
+		after_us += (b->at_us - from_us) * above / drop;
+	return (uint32_t)(after_us ? after_us : 1);
 }
 
 static void note_fall(struct slot *s, const struct rail_sample *old,
@@ -331,15 +337,15 @@ static void note_fall(struct slot *s, const struct rail_sample *old,
 
 static uint32_t fall_time_us(const struct slot *s)
 {
-	uint64_t slower = 0;
+	uint32_t slower = 0;
 
 	for (unsigned rail = 0; rail < RIG_RAILS; rail++) {
-		const uint64_t *at = s->crossed_us[rail];
+		const uint32_t *at = s->crossed_us[rail];
 
 		if (at[0] && at[1] > at[0] && at[1] - at[0] > slower)
 			slower = at[1] - at[0];
 	}
-	return (uint32_t)slower;
+	return slower;
 }
 
 static void prove_off(struct slot *s, const struct rail_sample *p)
@@ -374,12 +380,10 @@ static void feed_discharging(struct slot *s, const struct rail_sample *old,
 {
 	note_fall(s, old, p);
 	if (!are_low(p)) {
-		s->low_since_us = 0;
+		s->held_since_us = 0;
 		return;
 	}
-	if (!s->low_since_us)
-		s->low_since_us = p->at_us;
-	if (p->at_us - s->low_since_us >= SLOT_PROOF_US)
+	if (lasted_us(&s->held_since_us, p->at_us) >= SLOT_PROOF_US)
 		prove_off(s, p);
 }
 

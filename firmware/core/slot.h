@@ -51,12 +51,14 @@ struct slot {
 	uint64_t since_us;  /* of state */
 	uint64_t queued_us; /* of the request that waits */
 	uint64_t gate_us[RIG_RAILS];
-	uint64_t calm_since_us;
-	uint64_t bad_since_us;
-	uint64_t low_since_us;
+	/* Since when something lasts, low half of the time, 0: it does not.
+	 * Calm current in SPINUP or low voltage in DISCHARGING; wrong voltage
+	 * in SPINUP and ON. */
+	uint32_t held_since_us;
+	uint32_t bad_since_us;
 	uint64_t off_us; /* both gates were closed */
 	uint64_t proof_us;
-	uint64_t crossed_us[RIG_RAILS][2]; /* 90 %, 10 % */
+	uint32_t crossed_us[RIG_RAILS][2]; /* 90 %, 10 %, after off_us */
 	struct rail_sample last;
 	struct trip trip;
 	struct trip_log trips;

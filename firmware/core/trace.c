@@ -22,16 +22,29 @@ static uint8_t coarse(int64_t value, int64_t unit)
 	return n > 255 ? 255 : (uint8_t)n;
 }
 
-static struct trace_point point_of(const struct rail_sample *s,
-				   uint64_t last_us)
+uint8_t trace_volts(unsigned rail, int32_t mv)
 {
+	static const uint8_t below[] = { 2, 10, 50, 89 };
+	int32_t percent = mv * 100 / rail_nominal_mv(rail);
+
+	for (uint8_t i = 0; i < sizeof(below); i++) {
+		if (percent < below[i])
+			return i;
+	}
+	percent = 4 + (percent - 89) / 2;
+	return percent > 15 ? 15 : (uint8_t)percent;
+}
+
+static struct trace_point point_of(const struct rail_sample *s,
+				   uint32_t last_us)
+{
+	uint32_t step_us = last_us ? (uint32_t)s->at_us - last_us : 0;
 	struct trace_point p = {
-		.step = coarse(last_us ? (int64_t)(s->at_us - last_us) : 0,
-			       100),
-		.mv_5v = coarse(s->mv[RAIL_5V], 25),
+		.step = coarse(step_us, 100),
 		.ma_5v = coarse(s->ma[RAIL_5V], 20),
-		.mv_12v = coarse(s->mv[RAIL_12V], 64),
 		.ma_12v = coarse(s->ma[RAIL_12V], 32),
+		.volts = (uint8_t)(trace_volts(RAIL_5V, s->mv[RAIL_5V]) |
+				   trace_volts(RAIL_12V, s->mv[RAIL_12V]) << 4),
 	};
 
 	return p;
@@ -42,7 +55,7 @@ static void tail_feed(struct trace_tail *tail, const struct rail_sample *s)
 	if (tail->count == TRACE_AFTER)
 		return;
 	tail->after[tail->count++] = point_of(s, tail->last_us);
-	tail->last_us = s->at_us;
+	tail->last_us = (uint32_t)s->at_us;
 }
 
 void trace_feed(struct trace *t, struct trace_tail *tail, unsigned slot,
@@ -54,7 +67,7 @@ void trace_feed(struct trace *t, struct trace_tail *tail, unsigned slot,
 		return;
 	}
 	t->before[t->next] = point_of(s, t->last_us);
-	t->last_us = s->at_us;
+	t->last_us = (uint32_t)s->at_us;
 	t->next = (uint8_t)((t->next + 1u) % TRACE_BEFORE);
 	if (t->count < TRACE_BEFORE)
 		t->count++;

@@ -12,16 +12,20 @@
 /* One sample as it is stored and sent (proto: Trace.points). */
 struct trace_point {
 	uint8_t step;   /* 100 us since the one before; 255: more */
-	uint8_t mv_5v;  /* 25 mV */
 	uint8_t ma_5v;  /* 20 mA */
-	uint8_t mv_12v; /* 64 mV */
 	uint8_t ma_12v; /* 32 mA */
+	uint8_t volts;  /* low nibble 5 V, high nibble 12 V: trace_volts() */
 };
+
+/* A voltage in four bits, finest where it matters, in percent of nominal:
+ *   0: below 2, 1: below 10, 2: below 50, 3: below 89, 4..14: 90, 92, .. 110
+ *   (each +-1), 15: above 111 */
+uint8_t trace_volts(unsigned rail, int32_t mv);
 
 /* One a slot: runs as a ring until it is frozen by a trip. */
 struct trace {
 	struct trace_point before[TRACE_BEFORE];
-	uint64_t last_us;
+	uint32_t last_us; /* wraps */
 	uint8_t next;
 	uint8_t count;
 	bool frozen;
@@ -30,7 +34,7 @@ struct trace {
 /* One for all slots: the samples after the latest trip. */
 struct trace_tail {
 	struct trace_point after[TRACE_AFTER];
-	uint64_t last_us;
+	uint32_t last_us;
 	uint8_t slot; /* TRACE_NOBODY: free */
 	uint8_t count;
 };

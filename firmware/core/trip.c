@@ -12,21 +12,31 @@ void trip_init(struct trip *t)
 
 void trip_blank(struct trip *t, uint64_t until_us)
 {
-	t->blank_until_us = until_us;
+	t->blanking = true;
+	t->blank_until_us = (uint32_t)until_us;
+}
+
+static bool is_blanked(struct trip *t, uint32_t at_us)
+{
+	if (t->blanking && (int32_t)(at_us - t->blank_until_us) >= 0)
+		t->blanking = false;
+	return t->blanking;
 }
 
 static bool fast_trips(struct trip *t, unsigned rail, uint32_t limit_ma,
 		       uint32_t limit_ms, const struct rail_sample *s)
 {
-	if (s->at_us < t->blank_until_us || s->ma[rail] <= (int32_t)limit_ma) {
+	uint32_t at_us = (uint32_t)s->at_us;
+
+	if (is_blanked(t, at_us) || s->ma[rail] <= (int32_t)limit_ma) {
 		t->over[rail] = false;
 		return false;
 	}
 	if (!t->over[rail]) {
 		t->over[rail] = true;
-		t->over_since_us[rail] = s->at_us;
+		t->over_since_us[rail] = at_us;
 	}
-	return s->at_us - t->over_since_us[rail] >= (uint64_t)limit_ms * 1000u;
+	return at_us - t->over_since_us[rail] >= limit_ms * 1000u;
 }
 
 static uint64_t square(uint32_t ma)
@@ -56,11 +66,12 @@ slot_fault trip_feed(struct trip *t, const SlotConfig *cfg,
 		     const struct rail_sample *s)
 {
 	uint32_t ma_12v = s->ma[RAIL_12V] > 0 ? (uint32_t)s->ma[RAIL_12V] : 0;
-	uint64_t step_us = t->last_us ? s->at_us - t->last_us : 0;
+	uint32_t step_us = t->sampled ? (uint32_t)s->at_us - t->last_us : 0;
 
 	if (step_us > STEP_MAX_US)
 		step_us = STEP_MAX_US;
-	t->last_us = s->at_us;
+	t->last_us = (uint32_t)s->at_us;
+	t->sampled = true;
 	if (fast_trips(t, RAIL_12V, cfg->trip_12v_ma, cfg->trip_ms, s))
 		return FAULT_OC_FAST_12V;
 	if (fast_trips(t, RAIL_5V, cfg->trip_5v_ma, cfg->trip_ms, s))
@@ -72,18 +83,17 @@ slot_fault trip_feed(struct trip *t, const SlotConfig *cfg,
 
 bool trip_log_add(struct trip_log *l, uint64_t now_us)
 {
-	/* The entry that is overwritten is the oldest of the three. */
-	uint64_t *at = &l->at_us[l->count % TRIP_LOCK_COUNT];
-	bool full;
+	uint32_t now_s = (uint32_t)(now_us / 1000000u) + 1u;
+	uint32_t oldest_s;
 
-	*at = now_us;
+	l->at_s[l->count % TRIP_LOCK_COUNT] = now_s;
 	l->count++;
-	full = l->at_us[l->count % TRIP_LOCK_COUNT] != 0;
-	return full && now_us - l->at_us[l->count % TRIP_LOCK_COUNT] <=
-			       TRIP_LOCK_WINDOW_US;
+	/* The one to be overwritten next is the oldest of the three. */
+	oldest_s = l->at_s[l->count % TRIP_LOCK_COUNT];
+	return oldest_s && now_s - oldest_s <= TRIP_LOCK_WINDOW_S;
 }
 
 void trip_log_forgive(struct trip_log *l)
 {
-	memset(l->at_us, 0, sizeof(l->at_us));
+	memset(l->at_s, 0, sizeof(l->at_s));
 }

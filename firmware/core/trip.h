@@ -7,10 +7,13 @@
 
 struct trip {
 	bool over[RIG_RAILS];
-	uint64_t over_since_us[RIG_RAILS];
-	uint64_t blank_until_us;
-	uint64_t last_us; /* 0: no sample yet */
-	uint64_t heat;    /* mA^2 us above the i2t limit */
+	bool blanking;
+	bool sampled;
+	/* Low halves of times; they wrap, which differences survive. */
+	uint32_t over_since_us[RIG_RAILS];
+	uint32_t blank_until_us;
+	uint32_t last_us;
+	uint64_t heat; /* mA^2 us above the i2t limit */
 };
 
 void trip_init(struct trip *t);
@@ -26,12 +29,12 @@ slot_fault trip_feed(struct trip *t, const SlotConfig *cfg,
 		     const struct rail_sample *s);
 
 /* Three trips within ten minutes lock a slot. */
-#define TRIP_LOCK_COUNT     3u
-#define TRIP_LOCK_WINDOW_US (600ull * 1000 * 1000)
+#define TRIP_LOCK_COUNT    3u
+#define TRIP_LOCK_WINDOW_S 600u
 
 struct trip_log {
-	uint64_t at_us[TRIP_LOCK_COUNT];
-	uint32_t count; /* ever */
+	uint32_t at_s[TRIP_LOCK_COUNT]; /* + 1; 0: none */
+	uint32_t count;                 /* ever */
 };
 
 /* Note a trip. Returns true if it locks the slot. */

@@ -16,8 +16,8 @@ struct opcache_entry {
 	uint64_t op_id; /* 0: unused */
 	uint64_t done_us;
 	uint32_t request_crc; /* crc32c of the encoded command */
-	uint32_t status;      /* enum rig_status */
-	uint32_t detail;
+	uint16_t status;      /* enum rig_status */
+	uint16_t detail;
 };
 
 struct opcache {

@@ -11,7 +11,7 @@ static void the_last_sixteen_results_are_kept(void **state)
 	for (uint64_t id = 1; id <= 20; id++)
 		opcache_store(
 			&c, &(struct opcache_entry){ .op_id = id,
-						     .status = (uint32_t)id });
+						     .status = (uint16_t)id });
 	for (uint64_t id = 1; id <= 4; id++)
 		assert_null(opcache_find(&c, id));
 	for (uint64_t id = 5; id <= 20; id++)
