@@ -1,4 +1,4 @@
-/* boards/virtual/disk/media.h - platters in memory; holes cost nothing. */
+/* boards/virtual/disk/media.h - platters in memory; holes cost no memory. */
 #ifndef BOARDS_VIRTUAL_DISK_MEDIA_H
 #define BOARDS_VIRTUAL_DISK_MEDIA_H
 
@@ -10,7 +10,7 @@ struct media;
 struct media *media_new(uint64_t size_bytes);
 void media_free(struct media *m);
 
-/* ctx is the struct media. write: -ENOMEM, a part may have been written. */
+/* ctx is the struct media. Reads and writes do not fail. */
 extern const struct vdisk_media_ops media_ops;
 
 #endif

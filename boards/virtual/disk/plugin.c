@@ -5,6 +5,7 @@
 #include "boards/virtual/disk/shell.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
 #define BLOCK_MAX_BYTES (32u << 20)
+#define KEEP_BYTES      (256u << 20)
 
 /* nbdkit's callbacks carry no context of the plugin's: this is it. */
 static struct {
@@ -25,8 +27,19 @@ static struct {
 	bool started;
 } plugin;
 
+/* The write cache takes and gives back its size many times a minute, from
+ * several threads. By default malloc returns such blocks to the kernel each
+ * time, and the faults to get them anew cost more than the copying. */
+static void keep_memory(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, BLOCK_MAX_BYTES);
+	mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
+}
+
 static void bay_load(void)
 {
+	keep_memory();
 	options_init(&plugin.options);
 }
 
