@@ -131,6 +131,11 @@ static rig_status config_get(struct app *app, const Command *cmd,
 {
 	uint32_t slot = cmd->body.config_get.slot;
 
+	if (cmd->body.config_get.rig) {
+		result->which_body = Result_rig_config_tag;
+		result->body.rig_config = app->config.rig;
+		return RIG_OK;
+	}
 	if (slot >= app->board->slots)
 		return RIG_RANGE;
 	result->which_body = Result_slot_config_tag;

@@ -6,5 +6,6 @@
 
 extern const struct command cmd_bench;
 extern const struct command cmd_help;
+extern const struct command cmd_rig;
 
 #endif

@@ -7,6 +7,7 @@
 
 const struct command *const command_table[] = {
 	&cmd_bench,
+	&cmd_rig,
 	&cmd_help,
 	NULL,
 };

@@ -107,6 +107,10 @@ bool rig_is_unreachable(int rc);
  * ms = 0: until then. Loss of the link does not end it. */
 int rig_run(struct rig *r, uint64_t ms, struct err *err);
 
+/* Wait until the events up to number have been delivered (events_since or
+ * later). -ETIMEDOUT: they do not come. */
+int rig_wait_events(struct rig *r, uint32_t number, struct err *err);
+
 /* ---- commands; each waits for its result ---- */
 
 /* Any command. op_id is filled in. If the link is lost meanwhile, the outcome
@@ -168,13 +172,19 @@ int rig_slot_cycle(struct rig *r, uint32_t mask, uint32_t timeout_ms,
 
 struct rig_config {
 	RigConfig rig;
-	SlotConfig slot[RIG_SLOTS_MAX];
+	SlotConfig slot[RIG_SLOTS_MAX]; /* serials point into this struct */
+	char serial[RIG_SLOTS_MAX][32];
 	unsigned slots; /* as the rig has */
 };
 
-/* The rig's configuration in force, to be changed and committed. Serials are
- * empty unless set: pointers in it are the caller's own. */
-void rig_config_init(struct rig_config *c, unsigned slots);
+/* The configuration in force, to be changed and given to rig_config_sync().
+ * Do not copy the struct: it points into itself. */
+int rig_config_get(struct rig *r, struct rig_config *c, struct err *err);
+
+/* The disk expected in a slot, "" for none. -EINVAL: no such slot, or longer
+ * than 31 bytes. */
+int rig_config_set_serial(struct rig_config *c, unsigned slot,
+			  const char *serial);
 
 /* CRC-32C of the image both ends agree on (docs/protocol.md). */
 uint32_t rig_config_crc(const struct rig_config *c);
