@@ -44,16 +44,26 @@ static void unpack_vi(const uint8_t in[5], struct rail_sample *s)
 	s->ma[RAIL_12V] = unfield(bits, 30, 8);
 }
 
+static uint8_t crc8(uint8_t crc, uint8_t byte)
+{
+	crc ^= byte;
+	for (unsigned i = 0; i < 8; i++)
+		crc = (uint8_t)(crc << 1 ^ (crc & 0x80 ? 0x07 : 0));
+	return crc;
+}
+
 /* Covers the number too: a record that a reset left from 256 events ago, or
  * half of one, does not pass for the one expected. */
 static uint8_t check_of(const struct events_record *rec, uint32_t number)
 {
 	const uint8_t *p = (const uint8_t *)rec;
-	uint32_t sum = 0x5a + number + (number >> 8);
+	uint8_t crc = 0xff;
 
+	for (unsigned i = 0; i < 4; i++)
+		crc = crc8(crc, (uint8_t)(number >> (8 * i)));
 	for (size_t i = 0; i < offsetof(struct events_record, check); i++)
-		sum = (sum << 1 | (sum >> 7 & 1)) + p[i];
-	return (uint8_t)(sum ^ sum >> 8);
+		crc = crc8(crc, p[i]);
+	return crc;
 }
 
 static struct events_record *record_of(struct events_ring *r, uint32_t number)

@@ -246,7 +246,7 @@ static bool is_calm(const struct slot *s, const struct rail_sample *p)
 static uint32_t lasted_us(uint32_t *since, uint64_t now_us)
 {
 	if (!*since)
-		*since = (uint32_t)now_us | 1u; /* not 0 */
+		*since = (uint32_t)now_us ? (uint32_t)now_us : UINT32_MAX;
 	return (uint32_t)now_us - *since;
 }
 
