@@ -7,6 +7,7 @@
 extern const struct command cmd_bench;
 extern const struct command cmd_compare;
 extern const struct command cmd_help;
+extern const struct command cmd_results;
 extern const struct command cmd_rig;
 
 #endif

@@ -8,6 +8,7 @@
 const struct command *const command_table[] = {
 	&cmd_bench,
 	&cmd_rig,
+	&cmd_results,
 	&cmd_compare,
 	&cmd_help,
 	NULL,
