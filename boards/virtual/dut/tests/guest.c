@@ -18,18 +18,30 @@
 
 static const struct dut_disk no_disk;
 
+static int address(struct sockaddr_un *addr, const char *path)
+{
+	size_t len = strlen(path);
+
+	if (len >= sizeof(addr->sun_path))
+		return -ENAMETOOLONG;
+	memset(addr, 0, sizeof(*addr));
+	addr->sun_family = AF_UNIX;
+	memcpy(addr->sun_path, path, len);
+	return 0;
+}
+
 static int connect_once(const char *path)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int rc;
 
 	if (fd < 0)
 		return -errno;
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
+	rc = address(&addr, path);
+	if (!rc && connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
 		return fd;
-	rc = -errno;
+	rc = rc ? rc : -errno;
 	close(fd);
 	return rc;
 }
@@ -131,9 +143,26 @@ static int start_disk(struct guest *g, unsigned i, struct err *err)
 	return 0;
 }
 
+static int listen_at(const char *path, struct err *err)
+{
+	struct sockaddr_un addr;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return err_sys(err, -errno, "%s", path);
+	if (address(&addr, path) == 0 &&
+	    bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
+	    listen(fd, 1) == 0)
+		return fd;
+	err_sys(err, -errno, "%s", path);
+	close(fd);
+	return -EIO;
+}
+
 int guest_open(struct guest *g, const char *image_dir, const char *kernel,
 	       struct err *err)
 {
+	char rig[FS_PATH_BYTES];
 	int rc = 0;
 
 	memset(g, 0, sizeof(*g));
@@ -141,9 +170,14 @@ int guest_open(struct guest *g, const char *image_dir, const char *kernel,
 	g->kernel = kernel;
 	g->qmp = -1;
 	g->shell = -1;
+	g->rig_server = -1;
 	snprintf(g->dir, sizeof(g->dir), "/tmp/bay-test-guest-XXXXXX");
 	if (!mkdtemp(g->dir))
 		return err_sys(err, -errno, "%s", g->dir);
+	path_in(g, rig, "rig");
+	g->rig_server = listen_at(rig, err);
+	if (g->rig_server < 0)
+		return g->rig_server;
 	for (unsigned i = 0; i < GUEST_DISKS && !rc; i++)
 		rc = start_disk(g, i, err);
 	return rc;
@@ -168,6 +202,7 @@ struct paths {
 	char shell[FS_PATH_BYTES];
 	char console[FS_PATH_BYTES];
 	char state[FS_PATH_BYTES];
+	char rig[FS_PATH_BYTES];
 };
 
 static int start_qemu(struct guest *g, struct paths *p, struct err *err)
@@ -185,6 +220,7 @@ static int start_qemu(struct guest *g, struct paths *p, struct err *err)
 		.shell_path = p->shell,
 		.console_path = p->console,
 		.state_path = p->state,
+		.rig_path = p->rig,
 	};
 	struct run_spec spec = { 0 };
 	char **argv = NULL;
@@ -234,6 +270,7 @@ int guest_boot(struct guest *g, struct err *err)
 	path_in(g, p->shell, "shell");
 	path_in(g, p->console, "console");
 	path_in(g, p->state, "state.img");
+	path_in(g, p->rig, "rig");
 	rc = start_qemu(g, p, err);
 	if (!rc) {
 		g->shell = connect_to(&g->qemu, p->shell, err);
@@ -361,6 +398,8 @@ void guest_close(struct guest *g)
 	guest_kill(g);
 	for (unsigned i = 0; i < GUEST_DISKS; i++)
 		run_close(&g->disk[i], START_MS);
+	if (g->rig_server >= 0)
+		close(g->rig_server);
 	buf_free(&g->from_shell);
 	buf_free(&g->from_qmp);
 	buf_free(&g->out);

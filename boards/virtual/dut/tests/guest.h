@@ -18,6 +18,7 @@ struct guest {
 	struct run_child qemu;
 	int qmp; /* -1: not connected */
 	int shell;
+	int rig_server; /* listening: the rig's UART, a ttyUSB0 in the guest */
 	struct buf from_qmp; /* received, not yet used */
 	struct buf from_shell;
 	struct buf out; /* of the last command */

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "boards/virtual/dut/tests/guest.h"
 
@@ -159,6 +161,22 @@ static void what_is_rarely_needed_loads_on_demand(void **state)
 		       "modprobe $m || exit; done");
 }
 
+static void the_rig_is_a_serial_port(void **state)
+{
+	struct guest *g = *state;
+	int fd = accept(g->rig_server, NULL, NULL);
+	char byte[4] = "";
+
+	assert_true(fd >= 0);
+	expect(g, "for n in $(seq 500); do [ -c /dev/ttyUSB0 ] && break; "
+		  "usleep 10000; done; stty -F /dev/ttyUSB0 115200 raw -echo");
+	expect(g, "grep -x 0403 /sys/class/tty/ttyUSB0/../../../../idVendor");
+	expect(g, "printf ping >/dev/ttyUSB0");
+	assert_int_equal(recv(fd, byte, 4, MSG_WAITALL), 4);
+	assert_memory_equal(byte, "ping", 4);
+	close(fd);
+}
+
 static void the_tools_run(void **state)
 {
 	expect(*state, "fio --version && mdadm --version && iostat -V && "
@@ -177,11 +195,11 @@ static void the_state_disk_outlives_the_guest(void **state)
 	struct guest *g = *state;
 	struct err err = { 0 };
 
-	expect(g, "echo kept >/var/lib/bay/t && sync /var/lib/bay/t");
+	expect(g, "echo kept >/var/lib/t && sync /var/lib/t");
 	guest_kill(g);
 	if (guest_boot(g, &err))
 		fail_msg("%s", err.text);
-	expect(g, "grep -x kept /var/lib/bay/t");
+	expect(g, "grep -x kept /var/lib/t");
 }
 
 static int boot(void **state)
@@ -215,6 +233,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(nothing_assembles_an_array_by_itself),
 		cmocka_unit_test(a_stripe_that_lost_its_disks_can_be_stopped),
 		cmocka_unit_test(what_is_rarely_needed_loads_on_demand),
+		cmocka_unit_test(the_rig_is_a_serial_port),
 		cmocka_unit_test(the_tools_run),
 		cmocka_unit_test(trace_files_are_mounted),
 		cmocka_unit_test(the_state_disk_outlives_the_guest),
