@@ -8,7 +8,7 @@
 
 #include "host/bench/conf.h"
 
-#define SLOTS_MAX 64
+#define SLOTS_MAX 8 /* as the rig protocol has */
 
 /* ---- schema ----------------------------------------------------------- */
 

@@ -168,7 +168,8 @@ int store_mean_seconds(struct store *s, double *seconds, struct err *err)
 	ret = db_prepare(s, &q,
 			 "SELECT coalesce(avg(total), 0) FROM (SELECT "
 			 "sum(seconds) AS total FROM phase p JOIN attempt a ON "
-			 "a.id = p.attempt WHERE a.state = ?1 GROUP BY a.id)");
+			 "a.id = p.attempt WHERE a.state = ?1 AND p.phase NOT "
+			 "LIKE '%/%' GROUP BY a.id)");
 	db_int(&q, 1, BAY__CELL_STATE__CELL_DONE);
 	if (ret == 0)
 		ret = db_step(&q);

@@ -392,6 +392,26 @@ static int enter_phases(struct store *s, const char *key, unsigned attempt,
 	return ret;
 }
 
+int store_phase(struct store *s, const char *key, unsigned attempt,
+		const char *phase, double seconds, struct err *err)
+{
+	struct db_query q;
+	int ret;
+
+	s->err = err;
+	ret = db_prepare(
+		s, &q,
+		"INSERT INTO phase(attempt, ord, phase, seconds) "
+		"SELECT id, (SELECT count(*) FROM phase p WHERE "
+		"p.attempt = a.id), ?3, ?4 FROM attempt a WHERE cell = "
+		"?1 AND n = ?2");
+	db_text(&q, 1, key);
+	db_int(&q, 2, attempt);
+	db_text(&q, 3, phase);
+	db_real(&q, 4, seconds);
+	return db_run(&q, ret);
+}
+
 static int count_failures(struct store *s, const char *key, unsigned *n)
 {
 	struct db_query q;

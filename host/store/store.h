@@ -86,6 +86,10 @@ int store_fail(struct store *s, const char *key, unsigned attempt,
 	       Bay__PhaseTime *const *phases, size_t n_phases,
 	       Bay__CellState *end, struct err *err);
 
+/* Add one more phase to an attempt, after its result was kept. */
+int store_phase(struct store *s, const char *key, unsigned attempt,
+		const char *phase, double seconds, struct err *err);
+
 /* Keep a result: blob, metrics, phases, environment, and the cell's state, all
  * or nothing. A second result of one attempt, or of a cell that is done, is
  * dropped and reported as *kept = false.
