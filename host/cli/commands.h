@@ -9,5 +9,6 @@ extern const struct command cmd_compare;
 extern const struct command cmd_help;
 extern const struct command cmd_results;
 extern const struct command cmd_rig;
+extern const struct command cmd_run;
 
 #endif

@@ -10,6 +10,7 @@ const struct command *const command_table[] = {
 	&cmd_rig,
 	&cmd_results,
 	&cmd_compare,
+	&cmd_run,
 	&cmd_help,
 	NULL,
 };

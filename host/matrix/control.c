@@ -11,7 +11,7 @@
 #define AGENT_MS 60000u
 /* In a row, before a rig that comes and goes ends the run. */
 #define RIG_FAILURES_MAX 2u
-#define NS_IN_S  1e9
+#define NS_IN_S          1e9
 /* Restoring the machine after Ctrl-C. */
 #define ABORT_MS 60000u
 
@@ -295,7 +295,7 @@ static enum verdict after_failure(struct controller *c, int *rc,
 		return END_RUN;
 	}
 	if (c->stops || *rc == -ECANCELED || is_refusal(c, *rc) ||
-	    is_store_error(*rc) || *rc == -EPROTO)
+	    is_store_error(*rc) || *rc == -EPROTO || *rc == -ENOTSUP)
 		return END_RUN;
 	if (state != BAY__CELL_STATE__CELL_DONE)
 		tell_end(c, state, err->text);

@@ -1,0 +1,458 @@
+/* bay run: the cells of a matrix, through rig and agent into the journal. */
+#include "host/cli/commands.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "host/bench/lock.h"
+#include "host/bench/vbench.h"
+#include "host/cli/progress.h"
+#include "host/matrix/name.h"
+#include "host/util/fs.h"
+
+enum {
+	OPT_RESULTS = 1,
+	OPT_DRY_RUN,
+	OPT_RESUME,
+	OPT_STOP,
+};
+
+static const struct option options[] = {
+	{ "results", required_argument, NULL, OPT_RESULTS },
+	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+	{ "resume", no_argument, NULL, OPT_RESUME },
+	{ "stop-at-failure", no_argument, NULL, OPT_STOP },
+	{ 0 },
+};
+
+/* One call of bay run. */
+struct job {
+	struct cli *cli;
+	const char *results;
+	const char *path; /* of the matrix */
+	bool dry_run, resume, stop;
+
+	const struct bench *bench;
+	struct matrix *matrix;
+	struct buf text; /* of the matrix */
+	struct plan plan;
+	struct store *store;
+	int lock;
+	double cell_s;
+	bool measured;
+};
+
+static int complain(const struct err *err, int code)
+{
+	fprintf(stderr, "bay: %s\n", err->text);
+	return code;
+}
+
+/* ---- before the run ----------------------------------------------------- */
+
+static int parse(struct job *j, int argc, char **argv)
+{
+	int opt;
+
+	while ((opt = cli_getopt(j->cli, argc, argv, "", options)) != -1) {
+		if (opt == OPT_RESULTS)
+			j->results = optarg;
+		else if (opt == OPT_DRY_RUN)
+			j->dry_run = true;
+		else if (opt == OPT_RESUME)
+			j->resume = true;
+		else if (opt == OPT_STOP)
+			j->stop = true;
+		else
+			return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
+	}
+	if (optind + 1 != argc)
+		return cli_usage("run needs one matrix");
+	j->path = argv[optind];
+	return -1;
+}
+
+static int make_plan(struct job *j)
+{
+	const char **serial;
+	struct err err = { 0 };
+	unsigned i;
+	int ret;
+
+	j->bench = cli_bench(j->cli);
+	if (!j->bench)
+		return BAY_USAGE;
+	if (matrix_load(j->path, &j->matrix, &err) < 0)
+		return complain(&err, BAY_USAGE);
+	if (fs_read(j->path, 1u << 20, &j->text) < 0)
+		return cli_usage("cannot read %s again", j->path);
+	for (i = 0; i < j->matrix->n_disks; i++)
+		if (!bench_disk_find(j->bench, j->matrix->disks[i])) {
+			err_set(&err, -EINVAL,
+				"%s names disk %s, which %s does not list",
+				j->path, j->matrix->disks[i], j->bench->source);
+			return complain(&err, BAY_USAGE);
+		}
+	serial = calloc(j->bench->n_disks, sizeof(*serial));
+	if (!serial)
+		return BAY_FAILED;
+	for (i = 0; i < j->bench->n_disks; i++)
+		serial[i] = j->bench->disks[i].serial;
+	ret = plan_make(j->matrix, serial, j->bench->n_disks, &j->plan, &err);
+	free(serial);
+	return ret < 0 ? complain(&err, BAY_USAGE) : -1;
+}
+
+/* ---- dry run ------------------------------------------------------------ */
+
+static json_t *cell_json(const Bay__Cell *c)
+{
+	return json_pack("{s:i, s:s, s:s, s:s, s:i, s:f}", "order",
+			 (int)c->order, "key", c->key, "case", c->case_name,
+			 "kernel", c->kernel, "repeat", (int)c->repeat,
+			 "estimate_s", plan_cell_estimate_s(c));
+}
+
+static void print_json(json_t *root)
+{
+	json_dumpf(root, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(root);
+}
+
+static int print_plan(const struct job *j)
+{
+	char time[32], name[CASE_NAME_BYTES];
+	json_t *cells;
+	size_t i;
+
+	if (j->cli->json) {
+		cells = json_array();
+		for (i = 0; i < j->plan.n; i++)
+			json_array_append_new(cells,
+					      cell_json(j->plan.cell[i]));
+		print_json(json_pack("{s:s, s:i, s:i, s:f, s:o}", "experiment",
+				     j->matrix->experiment, "count",
+				     (int)j->plan.n, "boots",
+				     (int)j->plan.boots, "estimate_s",
+				     j->plan.estimate_s, "cells", cells));
+		return BAY_OK;
+	}
+	for (i = 0; i < j->plan.n; i++) {
+		const Bay__Cell *c = j->plan.cell[i];
+
+		case_name_with_kernel(c->case_name, c->kernel, name);
+		printf("%5zu  %.8s  %s\n", i + 1, c->key, name);
+	}
+	printf("%zu cells, %u kernel%s in turn, about %s\n", j->plan.n,
+	       j->plan.boots, j->plan.boots == 1 ? "" : "s",
+	       progress_time(j->plan.estimate_s, time));
+	return BAY_OK;
+}
+
+/* ---- the run ------------------------------------------------------------ */
+
+struct running {
+	struct controller *control;
+	struct progress progress;
+	struct job *job;
+	char run_dir[VBENCH_PATH_MAX];
+	unsigned signals;
+};
+
+/* {"ok": true} or {"ok": false, "error": "..."} */
+static int boot_answer(const char *answer, struct err *err)
+{
+	json_t *root = json_loads(answer, 0, NULL);
+	const char *why = json_string_value(json_object_get(root, "error"));
+	int ret = 0;
+
+	if (!json_is_true(json_object_get(root, "ok")))
+		ret = err_set(err, -EIO, "%s", why ? why : "no reason given");
+	json_decref(root);
+	return ret;
+}
+
+static int boot_virtual(void *arg, const char *kernel, uint32_t deadline_ms,
+			struct err *err)
+{
+	const struct running *r = arg;
+	char command[128], *answer = NULL;
+	json_t *ask = json_pack("{s:s, s:s}", "cmd", "boot", "kernel", kernel);
+	size_t n;
+	int ret;
+
+	if (!ask)
+		return err_sys(err, -ENOMEM, "boot");
+	n = json_dumpb(ask, command, sizeof(command) - 1, JSON_COMPACT);
+	json_decref(ask);
+	if (n >= sizeof(command))
+		return err_sys(err, -ENAMETOOLONG, "kernel %s", kernel);
+	command[n] = '\0';
+	ret = vbench_ask(r->run_dir, command, deadline_ms, &answer, err);
+	if (ret == 0)
+		ret = boot_answer(answer, err);
+	free(answer);
+	return ret;
+}
+
+static void on_signal(uv_signal_t *s, int number)
+{
+	struct running *r = s->data;
+
+	(void)number;
+	r->signals++;
+	if (r->control)
+		control_stop(r->control);
+}
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+#define SIGNALS (sizeof(signals) / sizeof(signals[0]))
+
+static int exit_of(enum control_end end)
+{
+	switch (end) {
+	case CONTROL_DONE:
+		return BAY_OK;
+	case CONTROL_REFUSED:
+		return BAY_REFUSED;
+	case CONTROL_UNREACHABLE:
+		return BAY_UNREACHABLE;
+	case CONTROL_CONFIG:
+		return BAY_USAGE;
+	default:
+		return BAY_FAILED;
+	}
+}
+
+static int phase_line(void *arg, const char *phase, double mean_s, unsigned n)
+{
+	(void)n;
+	if (!strchr(phase, '/'))
+		fprintf(arg, "  %-12s %7.2f s\n", phase, mean_s);
+	return 0;
+}
+
+static int phase_json(void *arg, const char *phase, double mean_s, unsigned n)
+{
+	(void)n;
+	json_object_set_new(arg, phase, json_real(mean_s));
+	return 0;
+}
+
+static int failed_line(void *arg, const struct store_row *r)
+{
+	const struct job *j = arg;
+
+	if (r->in_plan && strcmp(r->experiment, j->matrix->experiment) == 0 &&
+	    r->state == BAY__CELL_STATE__CELL_QUARANTINED)
+		fprintf(stderr, "  %.8s %s-%s: %s after %u attempts: %s\n",
+			r->key, r->case_name, r->kernel,
+			progress_state(r->state), r->attempts, r->error_text);
+	return 0;
+}
+
+static const char *end_word(enum control_end end)
+{
+	static const char *const words[] = {
+		[CONTROL_DONE] = "complete",
+		[CONTROL_FAILED] = "some cells failed",
+		[CONTROL_STOPPED] = "stopped",
+		[CONTROL_REFUSED] = "refused for safety",
+		[CONTROL_UNREACHABLE] = "rig or agent unreachable",
+		[CONTROL_CONFIG] = "cannot be run",
+		[CONTROL_STORE] = "results cannot be stored",
+	};
+
+	return words[end];
+}
+
+static void print_summary(struct job *j, enum control_end end,
+			  const struct control_sum *s)
+{
+	char time[32];
+
+	fprintf(stderr,
+		"%s: %u cells done in %s, %u before, %u failed, %u left\n",
+		end_word(end), s->done, progress_time(s->seconds, time),
+		s->before, s->failed, s->left - s->failed);
+	if (s->spooled)
+		fprintf(stderr, "%u of them were found in the agent's spool\n",
+			s->spooled);
+	if (s->failed)
+		store_rows(j->store, failed_line, j, NULL);
+	fprintf(stderr, "mean time of a cell by phase:\n");
+	store_phases(j->store, j->matrix->experiment, phase_line, stderr, NULL);
+	fprintf(stderr, "results: %s (bay results list --results %s)\n",
+		j->results, j->results);
+	if (s->left && !s->failed)
+		fprintf(stderr,
+			"go on with: bay -f %s run --resume --results "
+			"%s %s\n",
+			j->bench->source, j->results, j->path);
+}
+
+static void print_sum_json(struct job *j, enum control_end end,
+			   const struct control_sum *s, const struct err *err)
+{
+	json_t *phases = json_object();
+
+	store_phases(j->store, j->matrix->experiment, phase_json, phases, NULL);
+	print_json(json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, "
+			     "s:f, s:o}",
+			     "experiment", j->matrix->experiment, "end",
+			     end_word(end), "error", err->text, "results",
+			     j->results, "done", (int)s->done, "before",
+			     (int)s->before, "spooled", (int)s->spooled,
+			     "failed", (int)s->failed, "left", (int)s->left,
+			     "seconds", s->seconds, "phases", phases));
+}
+
+static const char *boot_id(char *buf, size_t size)
+{
+	if (fs_read_line("/proc/sys/kernel/random/boot_id", buf, size) < 0)
+		snprintf(buf, size, "unknown");
+	return buf;
+}
+
+static int run_with_loop(struct job *j, struct running *r, uv_loop_t *loop)
+{
+	struct control_sum sum;
+	struct err err = { 0 };
+	enum control_end end;
+	char boot[64];
+	struct control_cfg cfg = {
+		.loop = loop,
+		.bench = j->bench,
+		.store = j->store,
+		.plan = &j->plan,
+		.boot_id = boot_id(boot, sizeof(boot)),
+		.watch = progress_watch(&r->progress),
+		.boot = j->bench->virt ? boot_virtual : NULL,
+		.boot_arg = r,
+		.stop_at_failure = j->stop,
+	};
+
+	progress_init(&r->progress, stderr, j->cell_s, j->measured);
+	end = control_run(&cfg, &sum, &err, &r->control);
+	progress_clear(&r->progress);
+	if (end != CONTROL_DONE && *err.text)
+		fprintf(stderr, "bay: %s\n", err.text);
+	print_summary(j, end, &sum);
+	if (j->cli->json)
+		print_sum_json(j, end, &sum, &err);
+	return exit_of(end);
+}
+
+static int run_loop(struct job *j)
+{
+	struct running r = { .job = j };
+	uv_signal_t watch[SIGNALS];
+	uv_loop_t loop;
+	size_t i;
+	int ret;
+
+	bench_run_dir(j->bench, r.run_dir, sizeof(r.run_dir));
+	if (uv_loop_init(&loop) < 0)
+		return BAY_FAILED;
+	for (i = 0; i < SIGNALS; i++) {
+		uv_signal_init(&loop, &watch[i]);
+		watch[i].data = &r;
+		uv_signal_start(&watch[i], on_signal, signals[i]);
+		/* A signal's watcher alone keeps no loop waiting. */
+		uv_unref((uv_handle_t *)&watch[i]);
+	}
+	ret = run_with_loop(j, &r, &loop);
+	for (i = 0; i < SIGNALS; i++)
+		uv_close((uv_handle_t *)&watch[i], NULL);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	uv_loop_close(&loop);
+	return ret;
+}
+
+/* An experiment that has begun is only gone on with when asked to. */
+static int check_begun(struct job *j)
+{
+	struct store_counts n;
+	struct err err = { 0 };
+
+	if (store_count(j->store, j->matrix->experiment, &n, &err) < 0)
+		return complain(&err, BAY_FAILED);
+	if (j->resume ||
+	    !(n.running + n.done + n.failed + n.hung + n.quarantined))
+		return -1;
+	return cli_usage("experiment %s has begun in %s (%u cells done); go on "
+			 "with --resume, or choose another name or file",
+			 j->matrix->experiment, j->results, n.done);
+}
+
+static int enter_plan(struct job *j)
+{
+	struct err err = { 0 };
+	char boot[64];
+	unsigned n;
+
+	if (store_plan(j->store, j->matrix->experiment, j->bench->name,
+		       buf_str(&j->text), j->plan.cell, j->plan.n, &err) < 0 ||
+	    store_recover(j->store, boot_id(boot, sizeof(boot)), &n, &err) <
+		    0 ||
+	    store_mean_seconds(j->store, &j->cell_s, &err) < 0)
+		return complain(&err, BAY_FAILED);
+	if (n)
+		fprintf(stderr, "bay: an earlier run died in a cell; it is "
+				"done again\n");
+	j->measured = j->cell_s > 0;
+	if (!j->measured)
+		j->cell_s = j->plan.estimate_s / (double)j->plan.n;
+	return -1;
+}
+
+static int run_job(struct job *j)
+{
+	struct err err = { 0 };
+	int ret;
+
+	j->lock = bench_lock(j->bench, "run", &err);
+	if (j->lock < 0)
+		return complain(&err, BAY_REFUSED);
+	ret = store_open(j->results, STORE_WRITE, NULL, &j->store, &err);
+	if (ret < 0)
+		return complain(&err, ret == -EBADMSG || ret == -ENOTSUP ||
+						      ret == -EACCES
+					      ? BAY_USAGE
+					      : BAY_FAILED);
+	ret = check_begun(j);
+	if (ret == -1)
+		ret = enter_plan(j);
+	return ret == -1 ? run_loop(j) : ret;
+}
+
+static int run_run(struct cli *cli, int argc, char **argv)
+{
+	struct job j = { .cli = cli, .results = "results.db", .lock = -1 };
+	int ret;
+
+	ret = parse(&j, argc, argv);
+	if (ret == -1)
+		ret = make_plan(&j);
+	if (ret == -1)
+		ret = j.dry_run ? print_plan(&j) : run_job(&j);
+	store_close(j.store);
+	bench_unlock(j.lock);
+	plan_free(&j.plan);
+	matrix_free(j.matrix);
+	buf_free(&j.text);
+	return ret;
+}
+
+const struct command cmd_run = {
+	.name = "run",
+	.args = "[--dry-run] [--resume] [--results DB] [--stop-at-failure] "
+		"MATRIX",
+	.summary = "run the cells of a matrix",
+	.run = run_run,
+};

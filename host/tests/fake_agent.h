@@ -1,0 +1,54 @@
+/* host/tests/fake_agent.h - an agent behind a Unix socket, on the loop of the
+ * test, that follows a script. Its disks have power when fake_rig says so. */
+#ifndef HOST_TESTS_FAKE_AGENT_H
+#define HOST_TESTS_FAKE_AGENT_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "host/bench/bench.h"
+#include "proto/agent.pb-c.h"
+
+enum fake_fault {
+	FAKE_NONE,
+	FAKE_HANG_UP, /* the process dies: a new one answers */
+	FAKE_REBOOT,  /* as its machine: nothing of it is left but the spool */
+	FAKE_SILENT,  /* no answer to this request */
+	FAKE_FAIL,    /* AGENT_FAILED */
+	FAKE_RUBBISH, /* bytes that are no frame, then the answer */
+};
+
+struct fake_agent {
+	const struct bench *bench;
+	bool has_rig;
+
+	/* script: at the n-th request from the start, 0 = never */
+	unsigned fault_at;
+	enum fake_fault fault;
+	bool fired;
+	bool foreign;              /* every disk has a foreign signature */
+	const char *missing;       /* serial of a disk that never comes */
+	unsigned fail_workloads;   /* that end as CELL_FAILED */
+	void (*at_workload)(void); /* called when one starts */
+
+	/* machine */
+	unsigned requests, workloads, incarnation, boots;
+	const char *release;
+	bool array, fs, mounted, knobs;
+	bool dirty_start; /* a workload ran on a machine that was not ready */
+	unsigned foreign_creates;
+
+	/* spool: at most one result, as one cell runs at a time */
+	Bay__CellResult *spooled;
+};
+
+extern struct fake_agent fake_agent;
+
+void fake_agent_start(uv_loop_t *loop, const char *path,
+		      const struct bench *bench);
+/* Runs the loop until its handles are closed. */
+void fake_agent_stop(void);
+/* As a reboot does to its machine. */
+void fake_agent_reboot(const char *release);
+
+#endif

@@ -1,0 +1,29 @@
+/* host/tests/fake_rig.h - the rig client's interface over a rig that follows a
+ * script; linked instead of host/rig. */
+#ifndef HOST_TESTS_FAKE_RIG_H
+#define HOST_TESTS_FAKE_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fake_rig {
+	uint32_t on; /* slots with power */
+	unsigned commands;
+	/* The n-th command from the start fails so; 0 = none. */
+	unsigned fail_at;
+	int fail_code;
+	/* Commands after it that fail, too; UINT32_MAX: for ever. */
+	unsigned fail_more;
+	bool fired;
+	unsigned offs, ons; /* commands that switched */
+	bool policy_armed;
+	uint32_t telemetry_mask;
+};
+
+extern struct fake_rig fake_rig;
+
+void fake_rig_reset(void);
+/* One telemetry window for each slot that is watched. */
+void fake_rig_tick(void);
+
+#endif

@@ -1,0 +1,490 @@
+/* The controller against a scripted rig and agent: a plain run, and every
+ * death on the way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/matrix/control.h"
+#include "host/tests/fail_vfs.h"
+#include "host/tests/fake_agent.h"
+#include "host/tests/fake_rig.h"
+
+static struct {
+	char dir[64], sock[96], db[96];
+	uv_loop_t loop;
+	struct bench *bench;
+	struct matrix *matrix;
+	struct plan plan;
+	struct controller *control;
+	struct err err;
+	struct control_sum sum;
+	unsigned full_at; /* write of the journal at which its disk is full */
+	bool was_full;
+} t;
+
+#define BENCH                                                                  \
+	"rig: {type: socket, path: /nowhere}\n"                                \
+	"disks:\n- {serial: S1, slot: 0}\n- {serial: S2, slot: 1}\n"           \
+	"disk_wait_s: 1\n"
+
+#define MATRIX                                                                 \
+	"experiment: e\nlayout: [single, RAID1-2HDD]\nfs: xfs\nworkload: "     \
+	"dd-write\nthresh: 100M\n"
+
+static void drop_db(void)
+{
+	static const char *const suffix[] = { "", "-wal", "-shm", "-journal" };
+	char name[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(suffix) / sizeof(suffix[0]); i++) {
+		snprintf(name, sizeof(name), "%s%s", t.db, suffix[i]);
+		unlink(name);
+	}
+}
+
+static void load(const char *bench, const char *matrix)
+{
+	const char *serial[8];
+	char text[512];
+	unsigned i;
+
+	snprintf(text, sizeof(text),
+		 "name: fake\nagent: {type: stream, path: %s}\n%s", t.sock,
+		 bench);
+	if (bench_parse("b", text, strlen(text), &t.bench, &t.err) < 0 ||
+	    matrix_parse("m", matrix, strlen(matrix), &t.matrix, &t.err) < 0)
+		fail_msg("%s", t.err.text);
+	for (i = 0; i < t.bench->n_disks; i++)
+		serial[i] = t.bench->disks[i].serial;
+	if (plan_make(t.matrix, serial, t.bench->n_disks, &t.plan, &t.err) < 0)
+		fail_msg("%s", t.err.text);
+	drop_db();
+	fake_rig_reset();
+	fake_agent_start(&t.loop, t.sock, t.bench);
+}
+
+static void unload(void)
+{
+	fake_agent_stop();
+	plan_free(&t.plan);
+	matrix_free(t.matrix);
+	bench_free(t.bench);
+}
+
+static int group_setup(void **state)
+{
+	(void)state;
+	snprintf(t.dir, sizeof(t.dir), "/tmp/bay-control-XXXXXX");
+	if (!mkdtemp(t.dir))
+		return -1;
+	snprintf(t.sock, sizeof(t.sock), "%s/agent.sock", t.dir);
+	snprintf(t.db, sizeof(t.db), "%s/results.db", t.dir);
+	fail_vfs_register();
+	return uv_loop_init(&t.loop);
+}
+
+static int group_teardown(void **state)
+{
+	(void)state;
+	drop_db();
+	unlink(t.sock);
+	rmdir(t.dir);
+	return uv_loop_close(&t.loop);
+}
+
+static int boot(void *arg, const char *kernel, uint32_t ms, struct err *err)
+{
+	(void)arg;
+	(void)kernel;
+	(void)ms;
+	return err_set(err, -EIO, "not used");
+}
+
+/* One bay run: journal opened, recovered, planned, run, closed. */
+static enum control_end run(void)
+{
+	struct control_cfg cfg = {
+		.loop = &t.loop,
+		.bench = t.bench,
+		.plan = &t.plan,
+		.boot_id = "here",
+		.times = { .rig_ms = 100,
+			   .rig_back_ms = 20,
+			   .agent_ms = 1000,
+			   .step_ms = 2000,
+			   .ping_ms = 20,
+			   .silence_ms = 60 },
+		.boot = boot,
+	};
+	enum control_end end;
+	unsigned n;
+
+	memset(&t.err, 0, sizeof(t.err));
+	if (store_open(t.db, STORE_WRITE, FAIL_VFS_NAME, &cfg.store, &t.err) <
+		    0 ||
+	    store_plan(cfg.store, "e", "b", "m", t.plan.cell, t.plan.n,
+		       &t.err) < 0 ||
+	    store_recover(cfg.store, "here", &n, &t.err) < 0)
+		fail_msg("%s", t.err.text);
+	fail_vfs_arm(t.full_at, FAIL_FULL);
+	end = control_run(&cfg, &t.sum, &t.err, &t.control);
+	t.was_full = fail_vfs_fired();
+	fail_vfs_arm(0, FAIL_ONCE);
+	store_close(cfg.store);
+	return end;
+}
+
+static int count_results(void *arg, const struct store_row *r)
+{
+	unsigned *n = arg;
+
+	*n += r->result && r->state == BAY__CELL_STATE__CELL_DONE;
+	return 0;
+}
+
+static void assert_machine_clean(void)
+{
+	assert_false(fake_agent.array);
+	assert_false(fake_agent.mounted);
+	assert_false(fake_agent.knobs);
+	assert_false(fake_agent.dirty_start);
+	assert_int_equal(fake_rig.on, 0);
+}
+
+static void assert_complete(void)
+{
+	struct store *s = NULL;
+	unsigned n = 0;
+
+	assert_int_equal(store_open(t.db, STORE_READ, NULL, &s, &t.err), 0);
+	assert_int_equal(store_rows(s, count_results, &n, &t.err), 0);
+	assert_int_equal(n, t.plan.n);
+	store_close(s);
+	assert_null(fake_agent.spooled);
+	assert_machine_clean();
+}
+
+/* ---- plain runs ---------------------------------------------------------- */
+
+static void a_run_fills_the_journal_and_leaves_a_clean_machine(void **state)
+{
+	Bay__CellResult *r = NULL;
+	struct store *s = NULL;
+
+	(void)state;
+	load(BENCH, MATRIX);
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	assert_int_equal(t.sum.done, 2);
+	assert_true(fake_rig.policy_armed);
+	assert_int_equal(store_open(t.db, STORE_READ, NULL, &s, &t.err), 0);
+	assert_int_equal(store_get(s, t.plan.cell[0]->key, &r, &t.err), 0);
+	assert_int_equal(r->n_rail, 2 * t.plan.cell[0]->array->n_serial);
+	assert_int_equal(r->rail[0]->windows, 2);
+	assert_int_equal(r->rail[0]->mv_mean, 5000);
+	assert_int_equal(r->rail[0]->fall_us, 88000);
+	assert_string_equal(r->phase[0]->phase, "workload/run");
+	assert_string_equal(r->phase[1]->phase, "rig-off");
+	assert_false(r->tainted);
+	bay__cell_result__free_unpacked(r, NULL);
+	store_close(s);
+	/* Again: there is nothing left to do. */
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_int_equal(t.sum.done, 0);
+	assert_int_equal(t.sum.before, 2);
+	unload();
+}
+
+static void a_bench_without_a_rig_needs_none(void **state)
+{
+	(void)state;
+	load("disks: [{serial: S1}, {serial: S2}]\n", MATRIX);
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	assert_int_equal(fake_rig.commands, 0);
+	unload();
+}
+
+/* ---- deaths ---------------------------------------------------------------
+ */
+
+static void run_with_agent_fault(enum fake_fault fault)
+{
+	unsigned n;
+
+	for (n = 1;; n++) {
+		enum control_end end;
+
+		load(BENCH, MATRIX);
+		fake_agent.fault_at = n;
+		fake_agent.fault = fault;
+		end = run();
+		if (!fake_agent.fired) {
+			assert_int_equal(end, CONTROL_DONE);
+			unload();
+			break;
+		}
+		/* Before the first cell there is nothing to retry. */
+		if (end != CONTROL_DONE) {
+			assert_true(n <= 4);
+			assert_int_equal(run(), CONTROL_DONE);
+		}
+		assert_complete();
+		unload();
+	}
+	assert_true(n > 25);
+}
+
+static void an_agent_that_dies_anywhere_costs_no_cell(void **state)
+{
+	(void)state;
+	run_with_agent_fault(FAKE_HANG_UP);
+}
+
+static void a_machine_that_reboots_anywhere_costs_no_cell(void **state)
+{
+	(void)state;
+	run_with_agent_fault(FAKE_REBOOT);
+}
+
+static void a_silent_agent_costs_no_cell(void **state)
+{
+	(void)state;
+	run_with_agent_fault(FAKE_SILENT);
+}
+
+static void a_step_that_fails_once_is_done_again(void **state)
+{
+	(void)state;
+	run_with_agent_fault(FAKE_FAIL);
+}
+
+static void rubbish_between_frames_is_passed_over(void **state)
+{
+	(void)state;
+	run_with_agent_fault(FAKE_RUBBISH);
+}
+
+static void a_rig_that_is_away_for_a_moment_costs_no_cell(void **state)
+{
+	unsigned n;
+
+	(void)state;
+	for (n = 1;; n++) {
+		enum control_end end;
+
+		load(BENCH, MATRIX);
+		fake_rig.fail_at = n;
+		fake_rig.fail_code = -ETIMEDOUT;
+		end = run();
+		if (!fake_rig.fired) {
+			assert_int_equal(end, CONTROL_DONE);
+			unload();
+			break;
+		}
+		if (end != CONTROL_DONE)
+			assert_int_equal(end, CONTROL_UNREACHABLE);
+		fake_rig.fail_at = 0;
+		assert_int_equal(run(), CONTROL_DONE);
+		assert_complete();
+		unload();
+	}
+	assert_true(n > 10);
+}
+
+static void a_rig_that_stays_away_ends_the_run(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_rig.fail_at = 6;
+	fake_rig.fail_code = -ETIMEDOUT;
+	fake_rig.fail_more = UINT32_MAX;
+	assert_int_equal(run(), CONTROL_UNREACHABLE);
+	assert_int_equal(t.sum.left, 2);
+	assert_int_equal(t.sum.failed, 0);
+	fake_rig.fail_at = 0;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	unload();
+}
+
+/* ---- cells that fail ------------------------------------------------------
+ */
+
+static void a_cell_that_fails_twice_is_quarantined(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.fail_workloads = 2;
+	assert_int_equal(run(), CONTROL_FAILED);
+	assert_int_equal(t.sum.done, 1);
+	assert_int_equal(t.sum.failed, 1);
+	assert_int_equal(fake_agent.workloads, 3);
+	assert_machine_clean();
+	/* Not retried for ever. */
+	assert_int_equal(run(), CONTROL_FAILED);
+	assert_int_equal(fake_agent.workloads, 3);
+	unload();
+}
+
+static void a_disk_that_does_not_come_back_fails_its_cells_only(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.missing = "S2";
+	assert_int_equal(run(), CONTROL_FAILED);
+	assert_int_equal(t.sum.done, 1);
+	assert_int_equal(t.sum.failed, 1);
+	assert_machine_clean();
+	unload();
+}
+
+static void a_foreign_signature_stops_everything(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.foreign = true;
+	assert_int_equal(run(), CONTROL_REFUSED);
+	assert_non_null(strstr(t.err.text, "foreign signature (ntfs)"));
+	assert_int_equal(t.sum.left, 2);
+	assert_int_equal(t.sum.failed, 0);
+	assert_false(fake_agent.array);
+	assert_int_equal(fake_rig.on, 0);
+	fake_agent.foreign = false;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	unload();
+}
+
+/* ---- Ctrl-C, full disk, kernels --------------------------------------------
+ */
+
+static void stop_now(void)
+{
+	control_stop(t.control);
+}
+
+static void ctrl_c_restores_machine_and_slots(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.at_workload = stop_now;
+	assert_int_equal(run(), CONTROL_STOPPED);
+	assert_int_equal(t.sum.left, 2);
+	assert_machine_clean();
+	fake_agent.at_workload = NULL;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	unload();
+}
+
+static void stop_twice(void)
+{
+	control_stop(t.control);
+	control_stop(t.control);
+}
+
+static void a_second_ctrl_c_leaves_at_once(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.at_workload = stop_twice;
+	assert_int_equal(run(), CONTROL_STOPPED);
+	assert_true(fake_agent.mounted);
+	fake_agent.at_workload = NULL;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	unload();
+}
+
+static void a_full_results_disk_loses_no_result(void **state)
+{
+	unsigned n, refused = 0;
+
+	(void)state;
+	for (n = 1;; n++) {
+		enum control_end end;
+
+		load(BENCH, MATRIX);
+		t.full_at = n;
+		end = run();
+		t.full_at = 0;
+		if (!t.was_full) {
+			unload();
+			break;
+		}
+		if (end == CONTROL_STORE) {
+			assert_non_null(strstr(t.err.text, "no space left"));
+			refused++;
+		}
+		assert_int_equal(run(), CONTROL_DONE);
+		assert_complete();
+		unload();
+	}
+	assert_true(refused > 3);
+}
+
+static void a_kernel_that_the_bench_cannot_boot_is_said_first(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX "kernel: \"6.12\"\n");
+	assert_int_equal(run(), CONTROL_CONFIG);
+	assert_string_equal(t.err.text, "b has no kernel '6.12'; list it under "
+					"'kernels'");
+	assert_int_equal(fake_agent.requests, 0);
+	unload();
+	load(BENCH "kernels: [{name: new, release: \"6.12\"}]\n",
+	     MATRIX "kernel: new\n");
+	assert_int_equal(run(), CONTROL_CONFIG);
+	assert_string_equal(t.err.text,
+			    "kernel new is wanted, 6.1.0-31-amd64 runs, and b "
+			    "gives no 'boot' command for it");
+	assert_machine_clean();
+	unload();
+}
+
+static void a_running_kernel_is_not_booted(void **state)
+{
+	(void)state;
+	load(BENCH "kernels: [{name: \"6.1\"}]\n", MATRIX "kernel: \"6.1\"\n");
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	unload();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_run_fills_the_journal_and_leaves_a_clean_machine),
+		cmocka_unit_test(a_bench_without_a_rig_needs_none),
+		cmocka_unit_test(an_agent_that_dies_anywhere_costs_no_cell),
+		cmocka_unit_test(a_machine_that_reboots_anywhere_costs_no_cell),
+		cmocka_unit_test(a_silent_agent_costs_no_cell),
+		cmocka_unit_test(a_step_that_fails_once_is_done_again),
+		cmocka_unit_test(rubbish_between_frames_is_passed_over),
+		cmocka_unit_test(a_rig_that_is_away_for_a_moment_costs_no_cell),
+		cmocka_unit_test(a_rig_that_stays_away_ends_the_run),
+		cmocka_unit_test(a_cell_that_fails_twice_is_quarantined),
+		cmocka_unit_test(
+			a_disk_that_does_not_come_back_fails_its_cells_only),
+		cmocka_unit_test(a_foreign_signature_stops_everything),
+		cmocka_unit_test(ctrl_c_restores_machine_and_slots),
+		cmocka_unit_test(a_second_ctrl_c_leaves_at_once),
+		cmocka_unit_test(a_full_results_disk_loses_no_result),
+		cmocka_unit_test(
+			a_kernel_that_the_bench_cannot_boot_is_said_first),
+		cmocka_unit_test(a_running_kernel_is_not_booted),
+	};
+
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
