@@ -260,7 +260,7 @@ static int note_failure(struct controller *c, int rc, const char *why,
 		return 0;
 	/* Neither Ctrl-C nor a refusal or a dead rig is the cell's fault. */
 	if (rc == -ECANCELED || is_refusal(c, rc) || is_store_error(rc) ||
-	    c->rig_failed)
+	    rc == -ENOTSUP || c->rig_failed)
 		attempt = BAY__CELL_STATE__CELL_PLANNED;
 	return store_fail(c->cfg.store, c->cell->key, c->attempt, attempt, why,
 			  c->phase, c->n_phase, state, err);
