@@ -8,9 +8,9 @@
 const struct command *const command_table[] = {
 	&cmd_bench,
 	&cmd_rig,
+	&cmd_run,
 	&cmd_results,
 	&cmd_compare,
-	&cmd_run,
 	&cmd_help,
 	NULL,
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/matrix/pb.h"
+#include "host/rig/rig_bench.h"
 
 #define RIG_MS       120000u
 #define RIG_BACK_MS  10000u
@@ -103,33 +104,6 @@ static const struct rig_ops ops = {
 
 /* ---- opening ------------------------------------------------------------ */
 
-static int fill_address(const struct bench *b, struct rig_address *a,
-			char *path, size_t len, struct err *err)
-{
-	const struct bench_rig *r = &b->rig;
-	char dir[200];
-
-	memset(a, 0, sizeof(*a));
-	a->path = r->path;
-	if (r->type == BENCH_RIG_SERIAL) {
-		a->carrier = RIG_SERIAL;
-		a->usb_serial = r->usb_serial;
-		a->baud = r->baud;
-		if (r->usb)
-			rig_parse_usb_id(r->usb, &a->usb_vid, &a->usb_pid);
-		return 0;
-	}
-	a->carrier = RIG_SOCKET;
-	if (r->type == BENCH_RIG_SOCKET)
-		return 0;
-	if (bench_run_dir(b, dir, sizeof(dir)) < 0)
-		return err_set(err, -ENAMETOOLONG,
-			       "the run directory's name is too long");
-	snprintf(path, len, "%s/rig.sock", dir);
-	a->path = path;
-	return 0;
-}
-
 static uint32_t all_slots(const struct bench *b)
 {
 	uint32_t mask = 0;
@@ -141,38 +115,49 @@ static uint32_t all_slots(const struct bench *b)
 	return mask;
 }
 
-/* The rig gets to know which disk it expects where. */
-static int sync_config(struct controller *c, struct err *err)
+/* Set what the bench knows of its disks. */
+static int fill_config(const struct controller *c, struct rig_config *config,
+		       struct err *err)
 {
 	const struct bench *b = c->cfg.bench;
-	struct rig_config config;
-	Result *info = NULL;
-	unsigned slots, i;
-	int ret;
+	unsigned i;
+	int ret = 0;
 
-	ret = rig_get_info(c->rig, &info, err);
-	if (ret < 0)
-		return ret;
-	slots = info->info ? info->info->slots : 0;
-	result__free_unpacked(info, NULL);
-	rig_config_init(&config, slots);
-	for (i = 0; i < b->n_disks; i++) {
-		if (b->disks[i].slot < 0)
+	for (i = 0; i < b->n_disks && ret == 0; i++) {
+		const struct bench_disk *d = &b->disks[i];
+
+		if (d->slot < 0)
 			continue;
-		if ((unsigned)b->disks[i].slot >= slots)
+		if ((unsigned)d->slot >= config->slots)
 			return err_set(err, -EINVAL,
 				       "%s puts disk %s in slot %d, the rig "
 				       "has slots 0..%u",
-				       b->source, b->disks[i].serial,
-				       b->disks[i].slot, slots - 1);
-		config.slot[b->disks[i].slot].serial = b->disks[i].serial;
+				       b->source, d->serial, d->slot,
+				       config->slots - 1);
+		ret = rig_config_set_serial(config, (unsigned)d->slot,
+					    d->serial);
+		if (ret < 0)
+			err_sys(err, ret, "disk %s", d->serial);
 	}
-	ret = rig_config_sync(c->rig, &config, NULL, err);
+	return ret;
+}
+
+/* The rig gets to know which disk it expects where. */
+static int sync_config(struct controller *c, struct err *err)
+{
+	struct rig_config config;
+	int ret;
+
+	ret = rig_config_get(c->rig, &config, err);
+	if (ret == 0)
+		ret = fill_config(c, &config, err);
+	if (ret == 0)
+		ret = rig_config_sync(c->rig, &config, NULL, err);
 	if (ret != -EREMOTEIO ||
 	    rig_refusal(c->rig, NULL) != RIG_STATUS__RIG_STATE)
 		return ret;
 	/* A configuration is only taken with its slots off. */
-	ret = rig_slot_set_and_wait(c->rig, all_slots(b), false,
+	ret = rig_slot_set_and_wait(c->rig, all_slots(c->cfg.bench), false,
 				    or_default(c->cfg.times.rig_ms, RIG_MS),
 				    NULL, err);
 	return ret < 0 ? ret : rig_config_sync(c->rig, &config, NULL, err);
@@ -190,7 +175,7 @@ int power_open(struct controller *c, struct err *err)
 
 	if (b->rig.type == BENCH_RIG_NONE)
 		return 0;
-	ret = fill_address(b, &cfg.address, path, sizeof(path), err);
+	ret = rig_bench_address(b, &cfg.address, path, sizeof(path), err);
 	if (ret == 0)
 		ret = rig_open(&cfg, &c->rig, err);
 	if (ret == 0)
