@@ -94,7 +94,7 @@ static void rows_print_in_the_published_form(void **state)
 	for (i = 0; i < n; i++) {
 		line = strtok_r(NULL, "\n", &save);
 		assert_non_null(line);
-		snprintf(want, sizeof(want), "%24.2f  %10s%% %12.2f  %s-%s",
+		snprintf(want, sizeof(want), "%24.2f  %10s%% %12.2f  %.100s-%s",
 			 row[i].a, row[i].percent, row[i].b, row[i].name,
 			 "3.4.0-rc2");
 		assert_in_interval(&row[i]);
