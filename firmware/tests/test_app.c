@@ -254,7 +254,7 @@ static void the_queue_is_served_in_the_order_of_asking(void **state)
 	sim_until(2, SLOT_SPINUP, 6000);
 	sim_run_ms(1000);
 	assert_int_equal(sim.app.slot[0].state, SLOT_QUEUED);
-	sim_until(0, SLOT_ON, 6000);
+	sim_until(0, SLOT_ON, 12000);
 }
 
 /* ---- faults ---- */
