@@ -177,6 +177,19 @@ static void the_rig_is_a_serial_port(void **state)
 	close(fd);
 }
 
+static void a_killed_agent_is_started_again(void **state)
+{
+	struct guest *g = *state;
+	struct err err = { 0 };
+
+	if (guest_run(g, "[ -x /opt/bay/bin/bay-agent ]", &err))
+		skip();
+	expect(g, "agent() { for n in $(seq 500); do p=$(pidof bay-agent); "
+		  "[ \"${p:-$1}\" = \"$1\" ] || { echo $p; return; }; "
+		  "usleep 10000; done; false; }");
+	expect(g, "old=$(agent '') && kill -9 $old && agent $old");
+}
+
 static void the_tools_run(void **state)
 {
 	expect(*state, "fio --version && mdadm --version && iostat -V && "
@@ -234,6 +247,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_stripe_that_lost_its_disks_can_be_stopped),
 		cmocka_unit_test(what_is_rarely_needed_loads_on_demand),
 		cmocka_unit_test(the_rig_is_a_serial_port),
+		cmocka_unit_test(a_killed_agent_is_started_again),
 		cmocka_unit_test(the_tools_run),
 		cmocka_unit_test(trace_files_are_mounted),
 		cmocka_unit_test(the_state_disk_outlives_the_guest),
