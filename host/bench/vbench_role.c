@@ -172,6 +172,8 @@ static int rig_qemu_argv(struct vbench *vb, struct vbench_argv *a)
 	static const char *const fixed[] = {
 		"-accel",
 		"tcg",
+		"-icount",
+		"shift=4",
 		"-S",
 		"-nodefaults",
 		"-no-user-config",

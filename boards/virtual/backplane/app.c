@@ -11,6 +11,8 @@
 #define FAST_MS 5
 #define SLOW_MS 25
 #define LATE_MS 50
+/* All of a rail's rise. */
+#define RISE_MS 2
 
 static uint64_t now_us(void)
 {
@@ -47,10 +49,11 @@ static void on_tick(uv_timer_t *t)
 		       bp_model_moving(&app->model) ? FAST_MS : SLOW_MS, 0);
 }
 
-/* An edge or a new state is acted upon now, not at the next tick. */
+/* An edge or a new state is acted upon now, not at the next tick; a rail has
+ * by then risen. */
 static void tick_soon(struct bp_app *app)
 {
-	uv_timer_start(&app->tick, on_tick, 0, 0);
+	uv_timer_start(&app->tick, on_tick, RISE_MS, 0);
 }
 
 static void on_gate(void *arg, unsigned int slot, unsigned int rail, bool on)

@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Figures of a 3.5" disk on a hot-swap channel; rise and fall are those of
- * about 470 uF at the disk with its own load. */
+/* Figures of a 3.5" disk on a hot-swap channel; the fall is that of about
+ * 470 uF at the disk with its own load. The rise is over before the first
+ * reading is shown: a busy machine must not leave a rail half way up. */
 const struct bp_rail_spec bp_rail_specs[BP_RAILS] = {
-	[BP_5V] = { 5000, 5000, 40000, 4500, 4000, 400 },
-	[BP_12V] = { 12000, 10000, 80000, 10800, 9000, 600 },
+	[BP_5V] = { 5000, 1000, 40000, 4500, 4000, 400 },
+	[BP_12V] = { 12000, 2000, 80000, 10800, 9000, 600 },
 };
 
 /* Below this a decaying rail is 0: the monitor cannot tell. */
@@ -101,6 +102,14 @@ static void slot_spin(struct bp_slot *s)
 		s->spun = true;
 }
 
+/* A disk that has power and has not been heard of since is starting. */
+static int32_t disk_ma(const struct bp_slot *s, unsigned int rail)
+{
+	if (s->disk.power == BP_DISK_OFF)
+		return bp_rail_specs[rail].inrush_ma;
+	return s->disk.ma[rail];
+}
+
 static int32_t rail_ma(const struct bp_slot *s, unsigned int rail)
 {
 	const struct bp_rail_spec *spec = &bp_rail_specs[rail];
@@ -113,7 +122,7 @@ static int32_t rail_ma(const struct bp_slot *s, unsigned int rail)
 		if (mv < rail_target_mv(s, rail))
 			ma = spec->inrush_ma;
 		else if (s->powered && s->disk.known)
-			ma = s->disk.ma[rail];
+			ma = disk_ma(s, rail);
 		if (s->powered && !s->spun && s->fx.no_spin && rail == BP_12V)
 			ma = STALL_MA;
 	}

@@ -295,15 +295,19 @@ static void on_qmp_down(void *arg)
 	bp_conn_reset(&r->qtest);
 }
 
-/* A reset of the machine clears what was set in its sensors. */
+/* A reset of the emulated machine also clears the sensors, which a reset of
+ * the real part does not: hold the MCU until they have their readings back,
+ * or it would take rails that still fall for proven off. */
 static void on_qmp_event(void *arg, const struct bp_qmp_msg *m)
 {
 	struct bp_rig *r = arg;
 
-	if (!strcmp(m->name, "RESET") && r->phase == PHASE_RUNNING) {
-		log_info("rig was reset");
-		forget_sent(r);
-	}
+	if (strcmp(m->name, "RESET") != 0 || r->phase != PHASE_RUNNING)
+		return;
+	log_info("rig was reset");
+	r->phase = PHASE_SYNC;
+	r->cfg.events.gates_off(r->cfg.events.arg);
+	bp_qmp_send(&r->qmp, "stop", NULL, stopped, r);
 }
 
 /* ---- what the firmware sees ---- */

@@ -166,6 +166,8 @@ state_from_before_a_power_cut_does_not_bring_the_disk_back(void **state)
 	run_ms(&m, 100);
 	assert_true(bp_model_outputs(&m, 0)->disk_power);
 	assert_false(bp_model_outputs(&m, 0)->present);
+	/* Nor is it idle as far as the firmware can tell. */
+	assert_int_equal(bp_model_outputs(&m, 0)->ma[BP_12V], 600);
 }
 
 static void mcu_reset_opens_every_gate(void **state)
