@@ -1,16 +1,15 @@
 #include "firmware/tests/peer.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <pb_decode.h>
 #include <pb_encode.h>
 
+#include "firmware/tests/process.h"
 #include "proto/schema.h"
 
 static uint64_t now_us(void)
@@ -80,22 +79,6 @@ static const struct session_ops ops = {
 	.random = on_random,
 };
 
-static int try_connect(const char *path)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int rc = -errno;
-
-	if (fd < 0)
-		return rc;
-	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
-	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
-		return fd;
-	rc = -errno;
-	close(fd);
-	return rc;
-}
-
 int peer_open(struct peer *p, const char *path)
 {
 	struct session_cfg cfg = {
@@ -113,16 +96,11 @@ int peer_open(struct peer *p, const char *path)
 		.tx = p->tx,
 		.tx_size = sizeof(p->tx),
 	};
-	uint64_t end = now_us() + 10000000u;
 
 	memset(p, 0, sizeof(*p));
 	p->next_op = now_us();
 	session_init(&p->session, &cfg);
-	do {
-		p->fd = try_connect(path);
-		if (p->fd < 0)
-			poll(NULL, 0, 20);
-	} while (p->fd < 0 && now_us() < end);
+	p->fd = process_connect(path);
 	return p->fd < 0 ? p->fd : 0;
 }
 
