@@ -285,7 +285,8 @@ static void add_rig(struct args *a, const struct dut_cfg *cfg)
 	add(a, "-device");
 	add(a, "qemu-xhci,id=usb");
 	add(a, "-device");
-	add(a, "usb-serial,bus=usb.0,chardev=rig,always-plugged=on");
+	add(a, "usb-serial,bus=usb.0,chardev=rig,always-plugged=on,serial=%s",
+	    DUT_RIG_USB_SERIAL);
 }
 
 int dut_argv_new(const struct dut_cfg *cfg, char ***argv, struct err *err)

@@ -30,6 +30,9 @@
 #define DUT_READY_KVM_MS 10000
 #define DUT_KVM_PROBE_MS 500
 
+#define DUT_RIG_USB_ID     "0403:6001"
+#define DUT_RIG_USB_SERIAL "BAYRIG01"
+
 enum dut_accel {
 	DUT_ACCEL_TCG,
 	DUT_ACCEL_KVM,
@@ -56,8 +59,9 @@ struct dut_cfg {
 	const char *console_path; /* file for ttyS0: panics and warnings */
 	const char *state_path;   /* copy of image_dir/state.img; NULL: none */
 	const char *rig_path;     /* socket of the rig's UART for a ttyUSB0 in
-				   * the guest (usb-serial is an FTDI,
-				   * 0403:6001); QEMU is the client; NULL */
+				   * the guest, an FTDI with DUT_RIG_USB_ID and
+				   * DUT_RIG_USB_SERIAL; QEMU is the client;
+				   * NULL: none */
 	const char *append;       /* more kernel parameters, or NULL */
 };
 

@@ -121,63 +121,52 @@ static void serial_of(unsigned i, char serial[DUT_SERIAL_BYTES])
 	snprintf(serial, DUT_SERIAL_BYTES, "T%07u", i + 1);
 }
 
-static int start_disk(struct guest *g, unsigned i, struct err *err)
+/* Start a program and wait until it listens. */
+static int start_server(struct run_child *server, const char *const *argv,
+			const char *path, struct err *err)
 {
-	char path[FS_PATH_BYTES];
-	char serial[DUT_SERIAL_BYTES];
-	const char *argv[] = { "nbdkit", "-f",   "-U", path,
-			       "memory", "512M", NULL };
 	struct run_spec spec = { .argv = argv };
+	int rc = run_start(server, &spec, err);
 	int fd;
-	int rc;
 
-	serial_of(i, serial);
-	path_in(g, path, serial);
-	rc = run_start(&g->disk[i], &spec, err);
 	if (rc)
 		return rc;
-	fd = connect_to(&g->disk[i], path, err);
+	fd = connect_to(server, path, err);
 	if (fd < 0)
 		return fd;
 	close(fd);
 	return 0;
 }
 
-static int listen_at(const char *path, struct err *err)
+static int start_disk(struct guest *g, unsigned i, struct err *err)
 {
-	struct sockaddr_un addr;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char path[FS_PATH_BYTES];
+	char serial[DUT_SERIAL_BYTES];
+	const char *argv[] = { "nbdkit", "-f",   "-U", path,
+			       "memory", "512M", NULL };
 
-	if (fd < 0)
-		return err_sys(err, -errno, "%s", path);
-	if (address(&addr, path) == 0 &&
-	    bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
-	    listen(fd, 1) == 0)
-		return fd;
-	err_sys(err, -errno, "%s", path);
-	close(fd);
-	return -EIO;
+	serial_of(i, serial);
+	path_in(g, path, serial);
+	return start_server(&g->disk[i], argv, path, err);
 }
 
 int guest_open(struct guest *g, const char *image_dir, const char *kernel,
-	       struct err *err)
+	       const char *firmware, struct err *err)
 {
 	char rig[FS_PATH_BYTES];
-	int rc = 0;
+	const char *argv[] = { firmware, "--uart", rig, NULL };
+	int rc;
 
 	memset(g, 0, sizeof(*g));
 	g->image_dir = image_dir;
 	g->kernel = kernel;
 	g->qmp = -1;
 	g->shell = -1;
-	g->rig_server = -1;
 	snprintf(g->dir, sizeof(g->dir), "/tmp/bay-test-guest-XXXXXX");
 	if (!mkdtemp(g->dir))
 		return err_sys(err, -errno, "%s", g->dir);
 	path_in(g, rig, "rig");
-	g->rig_server = listen_at(rig, err);
-	if (g->rig_server < 0)
-		return g->rig_server;
+	rc = start_server(&g->rig, argv, rig, err);
 	for (unsigned i = 0; i < GUEST_DISKS && !rc; i++)
 		rc = start_disk(g, i, err);
 	return rc;
@@ -398,8 +387,7 @@ void guest_close(struct guest *g)
 	guest_kill(g);
 	for (unsigned i = 0; i < GUEST_DISKS; i++)
 		run_close(&g->disk[i], START_MS);
-	if (g->rig_server >= 0)
-		close(g->rig_server);
+	run_close(&g->rig, START_MS);
 	buf_free(&g->from_shell);
 	buf_free(&g->from_qmp);
 	buf_free(&g->out);

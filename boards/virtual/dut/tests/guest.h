@@ -15,18 +15,19 @@ struct guest {
 	const char *image_dir;
 	const char *kernel;
 	struct run_child disk[GUEST_DISKS];
+	struct run_child rig; /* its UART is a ttyUSB0 in the guest */
 	struct run_child qemu;
 	int qmp; /* -1: not connected */
 	int shell;
-	int rig_server; /* listening: the rig's UART, a ttyUSB0 in the guest */
 	struct buf from_qmp; /* received, not yet used */
 	struct buf from_shell;
 	struct buf out; /* of the last command */
 };
 
-/* A run directory and the servers of the disks T0000001 and T0000002. */
+/* A run directory, the servers of the disks T0000001 and T0000002, and the
+ * rig's firmware as a process (program firmware). */
 int guest_open(struct guest *g, const char *image_dir, const char *kernel,
-	       struct err *err);
+	       const char *firmware, struct err *err);
 
 /* Boot to a shell that answers. */
 int guest_boot(struct guest *g, struct err *err);

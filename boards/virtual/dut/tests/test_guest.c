@@ -1,5 +1,5 @@
-/* A real guest, one kernel: test_guest IMAGE_DIR KERNEL. Skips (77) when there
- * is no image. */
+/* A real guest, one kernel: test_guest IMAGE_DIR KERNEL FIRMWARE. Skips (77)
+ * when there is no image. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "boards/virtual/dut/tests/guest.h"
 
@@ -17,6 +15,7 @@
 
 static const char *image_dir;
 static const char *kernel;
+static const char *firmware;
 
 /* Run in the guest; fail the test unless it exits 0. */
 static void expect(struct guest *g, const char *command)
@@ -161,20 +160,21 @@ static void what_is_rarely_needed_loads_on_demand(void **state)
 		       "modprobe $m || exit; done");
 }
 
-static void the_rig_is_a_serial_port(void **state)
+/* As at a real bench: the port is found by its USB numbers, whatever its name
+ * is, and the firmware answers through it. */
+static void bay_finds_the_rig_by_its_usb_numbers(void **state)
 {
 	struct guest *g = *state;
-	int fd = accept(g->rig_server, NULL, NULL);
-	char byte[4] = "";
+	struct err err = { 0 };
 
-	assert_true(fd >= 0);
-	expect(g, "for n in $(seq 500); do [ -c /dev/ttyUSB0 ] && break; "
-		  "usleep 10000; done; stty -F /dev/ttyUSB0 115200 raw -echo");
-	expect(g, "grep -x 0403 /sys/class/tty/ttyUSB0/../../../../idVendor");
-	expect(g, "printf ping >/dev/ttyUSB0");
-	assert_int_equal(recv(fd, byte, 4, MSG_WAITALL), 4);
-	assert_memory_equal(byte, "ping", 4);
-	close(fd);
+	expect(g, "for n in $(seq 1000); do [ -c /dev/ttyUSB0 ] && break; "
+		  "usleep 10000; done; [ -c /dev/ttyUSB0 ]");
+	if (guest_run(g, "[ -x /opt/bay/bin/bay ]", &err))
+		skip();
+	expect(g, "echo \"{name: t, agent: {type: local}, disks: [{serial: X, "
+		  "slot: 0}], rig: {type: serial, usb: '" DUT_RIG_USB_ID
+		  "', usb_serial: " DUT_RIG_USB_SERIAL "}}\" >/tmp/bench.yaml");
+	expect(g, "bay rig info -f /tmp/bench.yaml");
 }
 
 static void a_killed_agent_is_started_again(void **state)
@@ -219,7 +219,7 @@ static int boot(void **state)
 {
 	static struct guest g;
 	struct err err = { 0 };
-	int rc = guest_open(&g, image_dir, kernel, &err);
+	int rc = guest_open(&g, image_dir, kernel, firmware, &err);
 
 	*state = &g;
 	if (!rc)
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(nothing_assembles_an_array_by_itself),
 		cmocka_unit_test(a_stripe_that_lost_its_disks_can_be_stopped),
 		cmocka_unit_test(what_is_rarely_needed_loads_on_demand),
-		cmocka_unit_test(the_rig_is_a_serial_port),
+		cmocka_unit_test(bay_finds_the_rig_by_its_usb_numbers),
 		cmocka_unit_test(a_killed_agent_is_started_again),
 		cmocka_unit_test(the_tools_run),
 		cmocka_unit_test(trace_files_are_mounted),
@@ -254,12 +254,14 @@ int main(int argc, char **argv)
 	};
 	struct err err = { 0 };
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: %s IMAGE_DIR KERNEL\n", argv[0]);
+	if (argc != 4) {
+		fprintf(stderr, "usage: %s IMAGE_DIR KERNEL FIRMWARE\n",
+			argv[0]);
 		return 2;
 	}
 	image_dir = argv[1];
 	kernel = argv[2];
+	firmware = argv[3];
 	if (dut_image_check(image_dir, kernel, &err)) {
 		printf("skipped: %s\n", err.text);
 		return EXIT_SKIPPED;
