@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* In tests the registers are a recording: see tests/test_port_lm3s.c. */
+/* In tests the registers are a recording: tests/fake_regs.h. */
 #ifndef LM3S_REG
 #define LM3S_REG(address) (*(volatile uint32_t *)(uintptr_t)(address))
 #endif
@@ -128,6 +128,8 @@ static inline uint32_t lm3s_gpio_base(unsigned port)
 #define SYST_RVR   LM3S_REG(0xe000e014)
 #define SYST_CVR   LM3S_REG(0xe000e018)
 #define NVIC_ISER0 LM3S_REG(0xe000e100)
+#define NVIC_ICER0 LM3S_REG(0xe000e180)
+#define NVIC_ICPR0 LM3S_REG(0xe000e280)
 #define SCB_ICSR   LM3S_REG(0xe000ed04)
 #define SCB_AIRCR  LM3S_REG(0xe000ed0c)
 

@@ -1,8 +1,11 @@
 /* The watchdog counts down twice: the first zero interrupts, the second
- * resets. */
+ * resets. A loop that comes back in between is still fed in time. */
 #include "firmware/hal/watchdog.h"
+
 #include "firmware/port/lm3s/port.h"
 #include "firmware/port/lm3s/regs.h"
+
+#define IRQ_BIT (1u << IRQ_WATCHDOG)
 
 void hal_watchdog_start(uint32_t timeout_ms)
 {
@@ -12,7 +15,7 @@ void hal_watchdog_start(uint32_t timeout_ms)
 	WDT_CTL = WDT_CTL_RESEN;
 	WDT_CTL = WDT_CTL_RESEN | WDT_CTL_INTEN; /* cannot be undone */
 	WDT_LOCK = WDT_LOCK_LOCK;
-	NVIC_ISER0 = 1u << IRQ_WATCHDOG;
+	NVIC_ISER0 = IRQ_BIT;
 }
 
 void hal_watchdog_feed(void)
@@ -20,15 +23,16 @@ void hal_watchdog_feed(void)
 	WDT_LOCK = WDT_LOCK_UNLOCK;
 	WDT_ICR = 1; /* clears the interrupt and loads the counter again */
 	WDT_LOCK = WDT_LOCK_LOCK;
+	/* In case half the time was over already. */
+	lm3s_say_last_words(RESET_UNKNOWN);
+	NVIC_ICPR0 = IRQ_BIT;
+	NVIC_ISER0 = IRQ_BIT;
 }
 
-/* Half the time is over and nobody has fed it: the loop hangs. Make safe
- * what still can be, say why, and let the reset come. Not acknowledged: it
- * would come back for ever, so the handler does not return. */
+/* Half the time is over. Say why the reset comes, if it comes; the interrupt
+ * stays asserted until the watchdog is fed, so it must be masked. */
 void lm3s_watchdog_isr(void)
 {
-	lm3s_gates_off();
 	lm3s_say_last_words(RESET_WATCHDOG);
-	for (;;)
-		;
+	NVIC_ICER0 = IRQ_BIT;
 }
