@@ -35,6 +35,9 @@ void hal_uart_init(uint32_t baud)
 	UART_CTL = 0;
 	UART_IBRD = divisor >> 6;
 	UART_FBRD = divisor & 63u;
+	/* Empties both FIFOs. QEMU's UART keeps them over a reset, and a full
+	 * one never interrupts again. */
+	UART_LCRH = 0;
 	UART_LCRH = UART_LCRH_8N1_FIFO;
 	UART_IFLS = 0; /* receive at 2 bytes, and by time-out */
 	UART_ICR = 0x7ff;
