@@ -4,6 +4,7 @@
 
 #include "host/cli/command.h"
 
+extern const struct command cmd_array;
 extern const struct command cmd_bench;
 extern const struct command cmd_compare;
 extern const struct command cmd_help;

@@ -6,11 +6,6 @@
 #include "host/cli/commands.h"
 
 const struct command *const command_table[] = {
-	&cmd_bench,
-	&cmd_rig,
-	&cmd_run,
-	&cmd_results,
-	&cmd_compare,
-	&cmd_help,
-	NULL,
+	&cmd_bench,   &cmd_rig,     &cmd_array, &cmd_run,
+	&cmd_results, &cmd_compare, &cmd_help,  NULL,
 };

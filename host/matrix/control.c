@@ -155,6 +155,8 @@ static int open_both(struct controller *c, struct err *err)
 		ret = dut_open(&dut, &c->dut, err);
 	/* What an earlier run left: results first, then the machine. */
 	if (ret == 0)
+		ret = step_check_arrays(c, err);
+	if (ret == 0)
 		ret = step_collect(c, err);
 	if (ret == 0)
 		ret = step_reset(c, err);

@@ -65,6 +65,8 @@ int step_wait_disks(struct controller *c, const Bay__Cell *cell, bool gone,
 		    struct err *err);
 int step_inventory(struct controller *c, const Bay__Cell *cell,
 		   struct err *err);
+/* -EPERM: an array that no cell made is in use. */
+int step_check_arrays(struct controller *c, struct err *err);
 int step_array(struct controller *c, const Bay__Cell *cell, struct err *err);
 int step_mkfs(struct controller *c, const Bay__Cell *cell, struct err *err);
 int step_mount(struct controller *c, const Bay__Cell *cell, struct err *err);

@@ -53,9 +53,38 @@ static const Bay__BlockDev *find_dev(const Bay__Inventory *inv,
 	return NULL;
 }
 
+/* What cells write may be overwritten; what bay array create wrote may hold
+ * somebody's data. */
+static bool is_of_cells(const Bay__Signature *s)
+{
+	return !*s->label || strcmp(s->label, "bay:" CONTROL_ARRAY) == 0 ||
+	       strncmp(s->label, "bay-" CONTROL_ARRAY "-",
+		       sizeof("bay-" CONTROL_ARRAY "-") - 1) == 0;
+}
+
+static int check_signature(const Bay__Signature *s, const char *serial,
+			   struct err *err)
+{
+	if (!s->ours)
+		return err_set(err, -EPERM,
+			       "disk %s carries a foreign signature (%s%s%s); "
+			       "nothing was touched. Wipe it yourself if the "
+			       "data may go: wipefs -a",
+			       serial, s->type, *s->label ? ", label " : "",
+			       s->label);
+	if (!is_of_cells(s))
+		return err_set(err, -EPERM,
+			       "disk %s belongs to an array made by hand (%s); "
+			       "'bay array destroy' it first if its data may "
+			       "go",
+			       serial, s->label);
+	return 0;
+}
+
 static int check_dev(const Bay__BlockDev *d, const char *serial,
 		     struct err *err)
 {
+	int ret = 0;
 	size_t i;
 
 	if (!d)
@@ -69,17 +98,9 @@ static int check_dev(const Bay__BlockDev *d, const char *serial,
 			       serial, d->in_use_by);
 	if (d->read_only)
 		return err_set(err, -EPERM, "disk %s is read-only", serial);
-	for (i = 0; i < d->n_signature; i++)
-		if (!d->signature[i]->ours)
-			return err_set(err, -EPERM,
-				       "disk %s carries a foreign signature "
-				       "(%s%s%s); nothing was touched. Wipe it "
-				       "yourself if the data may go: wipefs -a",
-				       serial, d->signature[i]->type,
-				       *d->signature[i]->label ? ", label "
-							       : "",
-				       d->signature[i]->label);
-	return 0;
+	for (i = 0; i < d->n_signature && ret == 0; i++)
+		ret = check_signature(d->signature[i], serial, err);
+	return ret;
 }
 
 int step_inventory(struct controller *c, const Bay__Cell *cell, struct err *err)
@@ -102,6 +123,35 @@ int step_inventory(struct controller *c, const Bay__Cell *cell, struct err *err)
 	for (i = 0; i < inv.n_serial && ret == 0; i++)
 		ret = check_dev(find_dev(reply->inventory, inv.serial[i]),
 				inv.serial[i], err);
+	bay__reply__free_unpacked(reply, NULL);
+	return ret;
+}
+
+int step_check_arrays(struct controller *c, struct err *err)
+{
+	Bay__Request req = BAY__REQUEST__INIT;
+	Bay__ArrayShowReq show = BAY__ARRAY_SHOW_REQ__INIT;
+	Bay__Reply *reply = NULL;
+	size_t i;
+	int ret;
+
+	req.op_case = BAY__REQUEST__OP_ARRAY_SHOW;
+	req.array_show = &show;
+	ret = dut_call(c->dut, &req, step_ms(c), &reply, err);
+	/* An array whose disks are away cannot be shown; the inventory of
+	 * each cell looks at the disks themselves. */
+	if (ret < 0)
+		return ret == -EREMOTEIO ? 0 : ret;
+	if (reply->body_case == BAY__REPLY__BODY_ARRAYS && reply->arrays)
+		for (i = 0; i < reply->arrays->n_array && ret == 0; i++)
+			if (strcmp(reply->arrays->array[i]->name,
+				   CONTROL_ARRAY) != 0)
+				ret = err_set(
+					err, -EPERM,
+					"array %s was made by hand and is in "
+					"use; 'bay array destroy' it first if "
+					"its data may go",
+					reply->arrays->array[i]->name);
 	bay__reply__free_unpacked(reply, NULL);
 	return ret;
 }
