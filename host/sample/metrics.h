@@ -41,10 +41,6 @@ struct metrics_window {
 void metrics_add(struct metrics *m, const char *name, double value,
 		 const char *unit);
 
-/* Least-squares slope of y over t; false with fewer than 3 points or no
- * spread in t. */
-bool metrics_slope(const double *t, const double *y, unsigned n, double *slope);
-
 /* write_bw and its span; nothing when there were too few samples. */
 void metrics_write_bw(struct metrics *m, const struct sample_series *s,
 		      const struct metrics_window *w);
