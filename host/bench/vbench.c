@@ -235,7 +235,8 @@ int vbench_boot(struct vbench *vb, const char *kernel, struct err *err)
 	if (rc)
 		return rc;
 	log_info("guest boots kernel %s", kernel);
-	snprintf(vb->kernel, sizeof(vb->kernel), "%s", kernel);
+	if (kernel != vb->kernel)
+		snprintf(vb->kernel, sizeof(vb->kernel), "%s", kernel);
 	vb->booting = true;
 	vb->boot_since_ns = clock_mono_ns();
 	guest_again(vb, guest);
