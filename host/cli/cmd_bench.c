@@ -7,6 +7,7 @@
 
 #include "host/bench/vbench.h"
 #include "host/bench/vbench_daemon.h"
+#include "host/cli/bench_parts.h"
 #include "host/cli/commands.h"
 #include "host/util/log.h"
 
@@ -295,164 +296,6 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	return BAY_OK;
 }
 
-/* ---- to play with a bench that is up ---- */
-
-enum {
-	OPT_DISK = 1,
-};
-
-static const struct option disk_options[] = {
-	{ "disk", required_argument, NULL, OPT_DISK },
-	{ 0 },
-};
-
-/* Send a command, print its answer. Takes root over. */
-static int tell(struct cli *cli, const char *run, uint32_t deadline_ms,
-		json_t *root)
-{
-	char *line = root ? json_dumps(root, JSON_COMPACT) : NULL;
-	struct err err = { 0 };
-	char *answer = NULL;
-	json_t *reply;
-	int code = BAY_OK;
-
-	json_decref(root);
-	if (!line)
-		return complain(&(struct err){ "out of memory" }, BAY_FAILED);
-	if (vbench_ask(run, line, deadline_ms, &answer, &err)) {
-		free(line);
-		return complain(&err, BAY_UNREACHABLE);
-	}
-	reply = json_loads(answer, 0, NULL);
-	if (!json_is_true(json_object_get(reply, "ok"))) {
-		fprintf(stderr, "bay: %s\n", text_of(reply, "error"));
-		code = BAY_FAILED;
-	} else if (cli->json) {
-		puts(answer);
-	}
-	json_decref(reply);
-	free(answer);
-	free(line);
-	return code;
-}
-
-static int run_dir(struct cli *cli, char run[VBENCH_PATH_MAX])
-{
-	const struct bench *b = cli_bench(cli);
-
-	if (!b)
-		return BAY_USAGE;
-	if (!bench_run_dir(b, run, VBENCH_PATH_MAX))
-		return BAY_OK;
-	fprintf(stderr, "bay: runtime directory of %s is too long\n", b->name);
-	return BAY_USAGE;
-}
-
-static int run_boot(struct cli *cli, int argc, char **argv)
-{
-	char run[VBENCH_PATH_MAX];
-	int opt = cli_getopt(cli, argc, argv, "", NULL);
-	const char *kernel;
-
-	if (opt != -1)
-		return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
-	if (argc - optind > 1)
-		return cli_usage("boot takes one kernel");
-	kernel = argv[optind];
-	if (run_dir(cli, run))
-		return BAY_USAGE;
-	return tell(cli, run, BOOT_MS,
-		    json_pack("{s:s, s:s*}", "cmd", "boot", "kernel", kernel));
-}
-
-/* Fault name and its parameters as one text. */
-static void join(char *text, size_t size, char **words)
-{
-	size_t n = 0;
-
-	text[0] = '\0';
-	for (; *words && n < size; words++)
-		n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "",
-				      *words);
-}
-
-static int fault_command(struct cli *cli, int argc, char **argv,
-			 const char *verb)
-{
-	char run[VBENCH_PATH_MAX];
-	char fault[200];
-	const char *disk = NULL;
-	int opt;
-
-	while ((opt = cli_getopt(cli, argc, argv, "", disk_options)) != -1) {
-		if (opt != OPT_DISK)
-			return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
-		disk = optarg;
-	}
-	join(fault, sizeof(fault), argv + optind);
-	if (!fault[0] && !strcmp(verb, "plant"))
-		return cli_usage("plant needs a fault; see bay bench faults");
-	if (run_dir(cli, run))
-		return BAY_USAGE;
-	return tell(cli, run, ANSWER_MS,
-		    json_pack("{s:s, s:s*, s:s*}", "cmd", verb, "fault",
-			      fault[0] ? fault : NULL, "disk", disk));
-}
-
-static int run_plant(struct cli *cli, int argc, char **argv)
-{
-	return fault_command(cli, argc, argv, "plant");
-}
-
-static int run_clear(struct cli *cli, int argc, char **argv)
-{
-	return fault_command(cli, argc, argv, "clear");
-}
-
-static void print_faults(const json_t *faults)
-{
-	size_t i;
-	const json_t *f;
-
-	json_array_foreach((json_t *)faults, i, f)
-	{
-		const char *unit = text_of(f, "unit");
-
-		printf("%-16s %s", text_of(f, "name"), text_of(f, "summary"));
-		if (json_is_true(json_object_get(f, "rail")))
-			printf("; rail=5v|12v");
-		if (*unit)
-			printf("; %s=%d", unit,
-			       (int)json_integer_value(
-				       json_object_get(f, "default")));
-		printf("\n");
-	}
-	puts("Any other name is a fault of the disk model: "
-	     "nbdkit-bay-disk-plugin(1).");
-}
-
-static int run_faults(struct cli *cli, int argc, char **argv)
-{
-	char run[VBENCH_PATH_MAX];
-	struct err err = { 0 };
-	char *answer = NULL;
-	json_t *root;
-	int rc = plain_parse(cli, argc, argv, run);
-
-	if (rc != -1)
-		return rc;
-	if (vbench_ask(run, "{\"cmd\":\"faults\"}", ANSWER_MS, &answer, &err))
-		return complain(&err, BAY_UNREACHABLE);
-	root = json_loads(answer, 0, NULL);
-	if (cli->json)
-		puts(answer);
-	else
-		print_faults(json_object_get(root, "faults"));
-	json_decref(root);
-	free(answer);
-	return BAY_OK;
-}
-
 static const struct command bench_up = {
 	"up",
 	"[-f BENCH] [--kernel NAME] [--foreground] [--no-guest] [--usb-rig] "
@@ -466,23 +309,8 @@ static const struct command bench_status = { "status", "[-f BENCH] [--json]",
 					     "show its parts and slots",
 					     run_status, NULL };
 
-static const struct command bench_boot = { "boot", "[-f BENCH] [KERNEL]",
-					   "boot the guest, wait for its agent",
-					   run_boot, NULL };
-static const struct command bench_plant = {
-	"plant", "[-f BENCH] [--disk SERIAL] FAULT [KEY=VALUE ...]",
-	"plant a fault at a disk's slot or at all", run_plant, NULL
-};
-static const struct command bench_clear = {
-	"clear", "[-f BENCH] [--disk SERIAL] [FAULT]", "remove planted faults",
-	run_clear, NULL
-};
-static const struct command bench_faults = { "faults", "[-f BENCH] [--json]",
-					     "list the faults it knows",
-					     run_faults, NULL };
-
 static const struct command *const bench_commands[] = {
-	&bench_up,    &bench_down,  &bench_status, &bench_boot,
+	&bench_up,    &bench_down,  &bench_status, &bench_boot, &bench_rig,
 	&bench_plant, &bench_clear, &bench_faults, NULL,
 };
 
