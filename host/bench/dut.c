@@ -449,9 +449,13 @@ static int say_hello(struct dut *d, uint32_t ms, struct err *err)
 	Bay__Request req = BAY__REQUEST__INIT;
 	Bay__AgentHello h = BAY__AGENT_HELLO__INIT;
 	Bay__Reply *reply = NULL;
+	char controller[32];
 	unsigned i;
 	int ret;
 
+	/* The agent lets a workload of the same controller go on, and ends
+	 * that of one that died: each process has a name of its own. */
+	snprintf(controller, sizeof(controller), "bay %d", (int)getpid());
 	h.allowed_serial = calloc(b->n_disks, sizeof(*h.allowed_serial));
 	if (!h.allowed_serial)
 		return err_sys(err, -ENOMEM, "hello");
@@ -459,7 +463,7 @@ static int say_hello(struct dut *d, uint32_t ms, struct err *err)
 		h.allowed_serial[h.n_allowed_serial++] = b->disks[i].serial;
 	h.major = DUT_MAJOR;
 	h.minor = DUT_MINOR;
-	h.controller = (char *)"bay";
+	h.controller = controller;
 	req.op_case = BAY__REQUEST__OP_HELLO;
 	req.hello = &h;
 	ret = ask(d, &req, ms, &reply, err);
