@@ -13,6 +13,7 @@
 #define RIG_MS       120000u
 #define RIG_BACK_MS  10000u
 #define TELEMETRY_MS 100u
+#define SWITCH_TRIES 3u
 
 static uint32_t or_default(uint32_t ms, uint32_t fallback)
 {
@@ -241,24 +242,27 @@ uint32_t power_mask(const struct controller *c, const Bay__Cell *cell)
 	return mask;
 }
 
+/* A rig that was reset has forgotten what is wanted: say it again. */
+static int switch_slots(struct controller *c, uint32_t mask, bool on,
+			struct rig_slot_report *reports, struct err *err)
+{
+	uint32_t ms = or_default(c->cfg.times.rig_ms, RIG_MS);
+	unsigned i;
+	int ret = -ECONNRESET;
+
+	for (i = 0; i < SWITCH_TRIES && ret == -ECONNRESET; i++)
+		ret = rig_slot_set_and_wait(c->rig, mask, on, ms, reports, err);
+	return note_failure(c, ret);
+}
+
 int power_off(struct controller *c, uint32_t mask, struct err *err)
 {
-	if (!c->rig)
-		return 0;
-	return note_failure(c, rig_slot_set_and_wait(
-				       c->rig, mask, false,
-				       or_default(c->cfg.times.rig_ms, RIG_MS),
-				       c->off, err));
+	return c->rig ? switch_slots(c, mask, false, c->off, err) : 0;
 }
 
 int power_on(struct controller *c, uint32_t mask, struct err *err)
 {
-	if (!c->rig)
-		return 0;
-	return note_failure(c, rig_slot_set_and_wait(
-				       c->rig, mask, true,
-				       or_default(c->cfg.times.rig_ms, RIG_MS),
-				       NULL, err));
+	return c->rig ? switch_slots(c, mask, true, NULL, err) : 0;
 }
 
 int power_watch(struct controller *c, uint32_t mask, bool on, struct err *err)
@@ -282,9 +286,7 @@ void power_leave(struct controller *c, bool aborted)
 	rig_set_telemetry(c->rig, 0, 0, NULL);
 	if (c->cfg.bench->abort == BENCH_ABORT_HOLD)
 		return;
-	if (rig_slot_set_and_wait(c->rig, mask, false,
-				  or_default(c->cfg.times.rig_ms, RIG_MS), NULL,
-				  &err) < 0)
+	if (switch_slots(c, mask, false, NULL, &err) < 0)
 		control_note(c, "slots may be on: %s", err.text);
 	else if (aborted)
 		control_note(c, "all slots are off");

@@ -154,7 +154,8 @@ struct rig_slot_report {
 
 /* Switch slots and wait until each is ON, or proven OFF. A slot that ends in
  * FAULT ends the wait: -EREMOTEIO, the sentence names slot and fault. Not
- * there in time: -ETIME, the sentence names slot and state.
+ * there in time: -ETIME, the sentence names slot and state. A rig that is reset
+ * meanwhile forgets what was wanted: -ECONNRESET, asking again is safe.
  *   timeout_ms  for all of it; the minimum off time and the spin-up of slots
  *               that queue for the budget count too
  *   reports     NULL, or RIG_SLOTS_MAX entries; those in mask are filled with

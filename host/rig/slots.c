@@ -11,6 +11,7 @@ struct seeing {
 	uint32_t pending; /* slots not there yet */
 	bool on;
 	uint64_t start_us;
+	uint32_t boot_id;
 	struct rig_slot_report *report;
 };
 
@@ -68,6 +69,18 @@ static int look_at_all(struct rig *r, uint32_t slots, struct seeing *w,
 	return 0;
 }
 
+/* A rig that was reset has all slots off and has forgotten what is wanted. */
+static int check_boot(struct rig *r, const struct seeing *w, struct err *err)
+{
+	const struct control_info *hello = rig_hello(r);
+
+	if (hello->boot_id == w->boot_id)
+		return 0;
+	return err_set(err, -ECONNRESET,
+		       "the rig was reset (%s) while slots switched",
+		       rig_reset_name((ResetCause)hello->reset_cause));
+}
+
 static bool has_news(struct rig *r)
 {
 	return r->dirty_slots != 0;
@@ -96,6 +109,8 @@ static int see_through(struct rig *r, struct seeing *w, uint32_t timeout_ms,
 		/* Taken before looking: news that comes meanwhile stays. */
 		r->dirty_slots = 0;
 		rc = look_at_all(r, news, w, err);
+		if (rc == 0)
+			rc = check_boot(r, w, err);
 		if (rc < 0 || !w->pending)
 			return rc;
 		now = client_now_us();
@@ -120,6 +135,7 @@ int rig_slot_set_and_wait(struct rig *r, uint32_t mask, bool on,
 		.pending = mask,
 		.on = on,
 		.start_us = client_now_us(),
+		.boot_id = rig_hello(r)->boot_id,
 		.report = reports ? reports : own,
 	};
 	int rc;
