@@ -285,7 +285,9 @@ static void add_rig(struct args *a, const struct dut_cfg *cfg)
 	add(a, "-device");
 	add(a, "qemu-xhci,id=usb");
 	add(a, "-device");
-	add(a, "usb-serial,bus=usb.0,chardev=rig,always-plugged=on,serial=%s",
+	add(a,
+	    "usb-serial,id=rig-usb,bus=usb.0,chardev=rig,always-plugged=on,"
+	    "serial=%s",
 	    DUT_RIG_USB_SERIAL);
 }
 

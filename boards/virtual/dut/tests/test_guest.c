@@ -160,21 +160,72 @@ static void what_is_rarely_needed_loads_on_demand(void **state)
 		       "modprobe $m || exit; done");
 }
 
+static bool has_bay(struct guest *g)
+{
+	struct err err = { 0 };
+
+	return guest_run(g, "[ -x /opt/bay/bin/bay ]", &err) == 0;
+}
+
 /* As at a real bench: the port is found by its USB numbers, whatever its name
  * is, and the firmware answers through it. */
 static void bay_finds_the_rig_by_its_usb_numbers(void **state)
 {
 	struct guest *g = *state;
-	struct err err = { 0 };
 
 	expect(g, "for n in $(seq 1000); do [ -c /dev/ttyUSB0 ] && break; "
 		  "usleep 10000; done; [ -c /dev/ttyUSB0 ]");
-	if (guest_run(g, "[ -x /opt/bay/bin/bay ]", &err))
+	if (!has_bay(g))
 		skip();
 	expect(g, "echo \"{name: t, agent: {type: local}, disks: [{serial: X, "
 		  "slot: 0}], rig: {type: serial, usb: '" DUT_RIG_USB_ID
 		  "', usb_serial: " DUT_RIG_USB_SERIAL "}}\" >/tmp/bench.yaml");
 	expect(g, "bay rig info -f /tmp/bench.yaml");
+}
+
+static void an_adapter_that_is_not_there_is_named(void **state)
+{
+	struct guest *g = *state;
+
+	if (!has_bay(g))
+		skip();
+	expect(g, "echo \"{name: t, agent: {type: local}, disks: [{serial: X, "
+		  "slot: 0}], rig: {type: serial, usb: '" DUT_RIG_USB_ID
+		  "', usb_serial: ANOTHER}}\" >/tmp/none.yaml");
+	expect(g, "bay rig info -f /tmp/none.yaml; [ $? = 5 ]");
+	assert_non_null(strstr(buf_str(&g->out), "ANOTHER is not plugged in"));
+}
+
+/* At most a minute, for a guest that is slow. */
+#define UNTIL(condition)                                                       \
+	"for n in $(seq 600); do " condition " && break; usleep 100000; "      \
+	"done; " condition
+
+/* A monitor that runs meanwhile goes on when the rig is back. */
+static void pulling_the_plug_of_the_rig_is_survived(void **state)
+{
+	struct guest *g = *state;
+	struct err err = { 0 };
+
+	if (!has_bay(g))
+		skip();
+	expect(g, "bay rig monitor -f /tmp/bench.yaml --json --period 100 "
+		  ">/tmp/monitor 2>/tmp/errors & echo $! >/tmp/pid");
+	expect(g, UNTIL("[ -s /tmp/monitor ]"));
+	if (guest_qmp(g, "device_del", "{\"id\":\"rig-usb\"}", &err))
+		fail_msg("%s", err.text);
+	expect(g, UNTIL("grep -q lost /tmp/errors"));
+	expect(g, "kill -0 $(cat /tmp/pid) && : >/tmp/monitor");
+	if (guest_qmp(g, "device_add",
+		      "{\"driver\":\"usb-serial\",\"id\":\"rig-usb\","
+		      "\"bus\":\"usb.0\",\"chardev\":\"rig\","
+		      "\"always-plugged\":true,"
+		      "\"serial\":\"" DUT_RIG_USB_SERIAL "\"}",
+		      &err))
+		fail_msg("%s", err.text);
+	expect(g, UNTIL("[ -s /tmp/monitor ]"));
+	/* Ctrl-C ends it without an error. */
+	expect(g, "kill -INT $(cat /tmp/pid); wait $(cat /tmp/pid)");
 }
 
 static void a_killed_agent_is_started_again(void **state)
@@ -247,6 +298,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_stripe_that_lost_its_disks_can_be_stopped),
 		cmocka_unit_test(what_is_rarely_needed_loads_on_demand),
 		cmocka_unit_test(bay_finds_the_rig_by_its_usb_numbers),
+		cmocka_unit_test(an_adapter_that_is_not_there_is_named),
+		cmocka_unit_test(pulling_the_plug_of_the_rig_is_survived),
 		cmocka_unit_test(a_killed_agent_is_started_again),
 		cmocka_unit_test(the_tools_run),
 		cmocka_unit_test(trace_files_are_mounted),
