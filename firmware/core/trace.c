@@ -27,9 +27,9 @@ uint8_t trace_volts(unsigned rail, int32_t mv)
 	static const uint8_t below[] = { 2, 10, 50, 89 };
 	int32_t percent = mv * 100 / rail_nominal_mv(rail);
 
-	for (uint8_t i = 0; i < sizeof(below); i++) {
+	for (unsigned i = 0; i < sizeof(below); i++) {
 		if (percent < below[i])
-			return i;
+			return (uint8_t)i;
 	}
 	percent = 4 + (percent - 89) / 2;
 	return percent > 15 ? 15 : (uint8_t)percent;

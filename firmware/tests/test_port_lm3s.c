@@ -121,7 +121,7 @@ static void assert_accesses(const struct note *want, size_t n)
 }
 
 #define ASSERT_ACCESSES(want)                                                  \
-	assert_accesses(want, sizeof(want) / sizeof(want[0]))
+	assert_accesses((want), sizeof(want) / sizeof((want)[0]))
 
 /* Direction before data before pad, a whole port at once: no edge at start. */
 static void gates_are_driven_low_port_by_port(void **state)

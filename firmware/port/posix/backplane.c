@@ -122,7 +122,7 @@ void posix_backplane_line(const char *line)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		size_t len = strlen(kinds[i].word);
 
-		if (strncmp(line, kinds[i].word, len) ||
+		if (strncmp(line, kinds[i].word, len) != 0 ||
 		    (line[len] && line[len] != ' '))
 			continue;
 		if (parse_numbers(line + len, arg) == kinds[i].args)

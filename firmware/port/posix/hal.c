@@ -173,6 +173,7 @@ const struct hal_i2c *hal_i2c_init(void)
 static void on_alarm(int sig)
 {
 	(void)sig;
+	/* NOLINTNEXTLINE(bugprone-signal-handler): it calls only execve() */
 	hal_reset(RESET_WATCHDOG);
 }
 

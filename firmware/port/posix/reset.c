@@ -11,16 +11,41 @@
 
 #define HANDOVER "BAY_POSIX_RESET"
 
-/* Runs in a signal handler too: execve() and little else. */
+/* Decimal digits and a space behind *end; no snprintf() in a handler. */
+static char *put_number(char *end, int64_t value)
+{
+	char digits[20];
+	size_t n = 0;
+
+	if (value < 0) {
+		*end++ = '-';
+		value = -value;
+	}
+	do {
+		digits[n++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	while (n)
+		*end++ = digits[--n];
+	*end++ = ' ';
+	*end = '\0';
+	return end;
+}
+
+/* Runs in the handler of the watchdog too: no call but execve(). */
 _Noreturn void hal_reset(reset_cause why)
 {
-	static char text[128];
+	static char text[256] = HANDOVER "=";
 	static char *envp[] = { text, NULL };
+	char *end = text + sizeof(HANDOVER);
 
-	snprintf(text, sizeof(text), HANDOVER "=%d %d %d %d %d %d %" PRIu64,
-		 (int)why, posix.uart.listener, posix.uart.client,
-		 posix.backplane.listener, posix.backplane.client,
-		 posix.lasting_fd, posix.now_us);
+	end = put_number(end, (int64_t)why);
+	end = put_number(end, posix.uart.listener);
+	end = put_number(end, posix.uart.client);
+	end = put_number(end, posix.backplane.listener);
+	end = put_number(end, posix.backplane.client);
+	end = put_number(end, posix.lasting_fd);
+	put_number(end, (int64_t)posix.now_us);
 	execve("/proc/self/exe", posix.argv, envp);
 	_exit(70);
 }
