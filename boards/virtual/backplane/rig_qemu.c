@@ -54,7 +54,8 @@ struct bp_rig {
 	bool silent;
 	unsigned int device[PORTS_MAX];
 	size_t devices;
-	unsigned int reads_left; /* qtest answers still due in PHASE_SYNC */
+	unsigned int reads_left; /* levels still due in PHASE_SYNC */
+	unsigned int sets_left;  /* pin settings not answered yet */
 	uint8_t level[PORTS_MAX];
 	struct sent sent[BP_SLOTS];
 	int32_t sent_mdegc;
@@ -257,7 +258,12 @@ static void on_qtest_line(void *arg, const char *line)
 	bp_qtest_parse(&q, line);
 	if (q.kind == BP_QTEST_FAIL)
 		log_warnx("emulator refuses: %s", line);
-	if (q.kind == BP_QTEST_OK && r->phase == PHASE_SYNC && r->reads_left)
+	if (q.kind != BP_QTEST_OK && q.kind != BP_QTEST_FAIL)
+		return;
+	/* Answers come in order: pins were set before levels were asked. */
+	if (r->sets_left)
+		r->sets_left--;
+	else if (r->phase == PHASE_SYNC && r->reads_left)
 		level_came(r, q.value);
 }
 
@@ -266,6 +272,8 @@ static void on_qtest_up(void *arg)
 	struct bp_rig *r = arg;
 
 	r->qtest_ready = true;
+	r->sets_left = 0;
+	r->reads_left = 0;
 	sync_start(r);
 }
 
@@ -372,6 +380,7 @@ static void refresh_activity(struct bp_rig *r, unsigned int slot, bool level)
 		 "set_irq_in /machine/unattached/device[%u] unnamed-gpio-in "
 		 "%u %d",
 		 r->device[p->port], p->pin, level);
+	r->sets_left++;
 	bp_conn_send(&r->qtest, text);
 }
 
