@@ -33,6 +33,7 @@ void hal_uart_init(uint32_t baud)
 	GPIO_DEN(base) |= PINS;
 	rx.timeout_us = 32u * 1000000u / baud;
 	UART_CTL = 0;
+	UART_ICR = 0x7ff;
 	UART_IBRD = divisor >> 6;
 	UART_FBRD = divisor & 63u;
 	/* Empties both FIFOs. QEMU's UART keeps them over a reset, and a full
@@ -40,9 +41,10 @@ void hal_uart_init(uint32_t baud)
 	UART_LCRH = 0;
 	UART_LCRH = UART_LCRH_8N1_FIFO;
 	UART_IFLS = 0; /* receive at 2 bytes, and by time-out */
-	UART_ICR = 0x7ff;
 	UART_IM = UART_INT_RX | UART_INT_RT;
 	UART_CTL = UART_CTL_ENABLE;
+	/* A byte that came since would be seen with the next one at best. */
+	NVIC_ISPR0 = 1u << IRQ_UART0;
 	NVIC_ISER0 = 1u << IRQ_UART0;
 }
 
