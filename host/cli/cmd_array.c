@@ -365,6 +365,10 @@ static int power_up(struct job *j)
 		mask |= 1u
 			<< (bench_disk_find(j->bench, j->spec.serial[i])->slot &
 			    31);
+	/* A run may have left a stricter policy. */
+	if (ret == 0 && j->rig)
+		ret = rig_arm_silence(j->rig, mask,
+				      SILENCE_POLICY__SILENCE_HOLD, &j->err);
 	if (ret == 0 && j->rig)
 		ret = rig_slot_set_and_wait(j->rig, mask, true, POWER_MS, NULL,
 					    &j->err);
@@ -616,7 +620,12 @@ static int create(struct job *j)
 	ret = ask_create(j, false, j->yes, NULL);
 	if (ret == 0)
 		ret = make_fs(j);
-	return ret < 0 ? complain(j, ret) : show(j, j->name);
+	if (ret < 0)
+		return complain(j, ret);
+	if (j->rig)
+		fprintf(stderr, "the rig keeps the slots on for 15 minutes "
+				"without a host; 'bay rig monitor' is one\n");
+	return show(j, j->name);
 }
 
 static int plan(struct job *j)

@@ -160,6 +160,9 @@ static int open_both(struct controller *c, struct err *err)
 		ret = step_collect(c, err);
 	if (ret == 0)
 		ret = step_reset(c, err);
+	if (ret == 0)
+		ret = power_prepare(c, err);
+	c->ours = ret == 0;
 	return ret;
 }
 
@@ -483,6 +486,9 @@ void control_stop(struct controller *c)
 static void end_run(struct controller *c, enum control_end end)
 {
 	c->cell = NULL;
+	/* Refused before it began: machine and slots are somebody else's. */
+	if (!c->ours)
+		return;
 	if (end == CONTROL_STOPPED && c->dut)
 		abort_run(c);
 	else if (c->rig && rig_is_connected(c->rig))

@@ -23,6 +23,7 @@ struct controller {
 	struct rig *rig; /* NULL: the bench has none */
 	unsigned stops;  /* calls of control_stop() */
 	unsigned spooled;
+	bool ours;             /* machine and slots have been taken over */
 	bool rig_failed;       /* the attempt ended by the rig's silence */
 	unsigned rig_failures; /* in a row */
 
@@ -43,8 +44,9 @@ struct controller {
 
 /* ---- power.c: the rig ---- */
 
-/* Open the rig, commit its configuration, arm its policy. */
 int power_open(struct controller *c, struct err *err);
+/* Commit its configuration, which may switch slots off, and arm its policy. */
+int power_prepare(struct controller *c, struct err *err);
 void power_close(struct controller *c);
 /* Bits of the slots of a cell's disks. */
 uint32_t power_mask(const struct controller *c, const Bay__Cell *cell);

@@ -105,6 +105,25 @@ static const struct rig_ops ops = {
 
 /* ---- opening ------------------------------------------------------------ */
 
+static int note_failure(struct controller *c, int ret)
+{
+	c->rig_failed |= ret < 0 && rig_is_unreachable(ret);
+	return ret;
+}
+
+/* A rig that was reset has forgotten what is wanted: say it again. */
+static int switch_slots(struct controller *c, uint32_t mask, bool on,
+			struct rig_slot_report *reports, struct err *err)
+{
+	uint32_t ms = or_default(c->cfg.times.rig_ms, RIG_MS);
+	unsigned i;
+	int ret = -ECONNRESET;
+
+	for (i = 0; i < SWITCH_TRIES && ret == -ECONNRESET; i++)
+		ret = rig_slot_set_and_wait(c->rig, mask, on, ms, reports, err);
+	return note_failure(c, ret);
+}
+
 static uint32_t all_slots(const struct bench *b)
 {
 	uint32_t mask = 0;
@@ -143,6 +162,14 @@ static int fill_config(const struct controller *c, struct rig_config *config,
 	return ret;
 }
 
+/* A configuration is only taken with its slots off. */
+static bool wants_slots_off(const struct rig *r)
+{
+	RigStatus why = rig_refusal(r, NULL);
+
+	return why == RIG_STATUS__RIG_STATE || why == RIG_STATUS__RIG_BUSY;
+}
+
 /* The rig gets to know which disk it expects where. */
 static int sync_config(struct controller *c, struct err *err)
 {
@@ -154,13 +181,9 @@ static int sync_config(struct controller *c, struct err *err)
 		ret = fill_config(c, &config, err);
 	if (ret == 0)
 		ret = rig_config_sync(c->rig, &config, NULL, err);
-	if (ret != -EREMOTEIO ||
-	    rig_refusal(c->rig, NULL) != RIG_STATUS__RIG_STATE)
+	if (ret != -EREMOTEIO || !wants_slots_off(c->rig))
 		return ret;
-	/* A configuration is only taken with its slots off. */
-	ret = rig_slot_set_and_wait(c->rig, all_slots(c->cfg.bench), false,
-				    or_default(c->cfg.times.rig_ms, RIG_MS),
-				    NULL, err);
+	ret = switch_slots(c, all_slots(c->cfg.bench), false, NULL, err);
 	return ret < 0 ? ret : rig_config_sync(c->rig, &config, NULL, err);
 }
 
@@ -177,20 +200,24 @@ int power_open(struct controller *c, struct err *err)
 	if (b->rig.type == BENCH_RIG_NONE)
 		return 0;
 	ret = rig_bench_address(b, &cfg.address, path, sizeof(path), err);
-	if (ret == 0)
-		ret = rig_open(&cfg, &c->rig, err);
-	if (ret == 0)
-		ret = sync_config(c, err);
-	if (ret == 0)
-		ret = rig_arm_silence(
-			c->rig, all_slots(b),
-			b->abort == BENCH_ABORT_HOLD
-				? SILENCE_POLICY__SILENCE_HOLD
-				: SILENCE_POLICY__SILENCE_SAFE_OFF,
-			err);
+	return ret < 0 ? ret : rig_open(&cfg, &c->rig, err);
+}
+
+int power_prepare(struct controller *c, struct err *err)
+{
+	const struct bench *b = c->cfg.bench;
+	int ret;
+
+	if (!c->rig)
+		return 0;
+	ret = sync_config(c, err);
 	if (ret < 0)
-		power_close(c);
-	return ret;
+		return ret;
+	return rig_arm_silence(c->rig, all_slots(b),
+			       b->abort == BENCH_ABORT_HOLD
+				       ? SILENCE_POLICY__SILENCE_HOLD
+				       : SILENCE_POLICY__SILENCE_SAFE_OFF,
+			       err);
 }
 
 void power_close(struct controller *c)
@@ -219,12 +246,6 @@ int power_back(struct controller *c, struct err *err)
 	return ret;
 }
 
-static int note_failure(struct controller *c, int ret)
-{
-	c->rig_failed |= ret < 0 && rig_is_unreachable(ret);
-	return ret;
-}
-
 /* ---- slots -------------------------------------------------------------- */
 
 uint32_t power_mask(const struct controller *c, const Bay__Cell *cell)
@@ -240,19 +261,6 @@ uint32_t power_mask(const struct controller *c, const Bay__Cell *cell)
 			mask |= 1u << d->slot;
 	}
 	return mask;
-}
-
-/* A rig that was reset has forgotten what is wanted: say it again. */
-static int switch_slots(struct controller *c, uint32_t mask, bool on,
-			struct rig_slot_report *reports, struct err *err)
-{
-	uint32_t ms = or_default(c->cfg.times.rig_ms, RIG_MS);
-	unsigned i;
-	int ret = -ECONNRESET;
-
-	for (i = 0; i < SWITCH_TRIES && ret == -ECONNRESET; i++)
-		ret = rig_slot_set_and_wait(c->rig, mask, on, ms, reports, err);
-	return note_failure(c, ret);
 }
 
 int power_off(struct controller *c, uint32_t mask, struct err *err)

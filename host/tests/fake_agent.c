@@ -252,6 +252,20 @@ static void do_workload(uint32_t id, const Bay__WorkloadReq *q, bool lost)
 	answer(id, &r);
 }
 
+static void do_show(uint32_t id)
+{
+	Bay__Reply r = BAY__REPLY__INIT;
+	Bay__ArrayStates l = BAY__ARRAY_STATES__INIT;
+	Bay__ArrayState a = BAY__ARRAY_STATE__INIT, *as[1] = { &a };
+
+	a.name = (char *)"data";
+	l.array = as;
+	l.n_array = fake_agent.other_array;
+	r.body_case = BAY__REPLY__BODY_ARRAYS;
+	r.arrays = &l;
+	answer(id, &r);
+}
+
 static void do_spool_list(uint32_t id)
 {
 	Bay__Reply r = BAY__REPLY__INIT;
@@ -383,6 +397,9 @@ static void serve(uint32_t id, const Bay__Request *q)
 		break;
 	case BAY__REQUEST__OP_WORKLOAD:
 		do_workload(id, q->workload, false);
+		break;
+	case BAY__REQUEST__OP_ARRAY_SHOW:
+		do_show(id);
 		break;
 	case BAY__REQUEST__OP_SPOOL_LIST:
 		do_spool_list(id);

@@ -27,6 +27,7 @@ struct fake_agent {
 	enum fake_fault fault;
 	bool fired;
 	bool foreign;              /* every disk has a foreign signature */
+	bool other_array;          /* one is there that no cell made */
 	const char *missing;       /* serial of a disk that never comes */
 	unsigned fail_workloads;   /* that end as CELL_FAILED */
 	void (*at_workload)(void); /* called when one starts */

@@ -235,7 +235,7 @@ static void run_with_agent_fault(enum fake_fault fault)
 		}
 		/* Before the first cell there is nothing to retry. */
 		if (end != CONTROL_DONE) {
-			assert_true(n <= 4);
+			assert_true(n <= 5);
 			assert_int_equal(run(), CONTROL_DONE);
 		}
 		assert_complete();
@@ -365,6 +365,22 @@ static void a_foreign_signature_stops_everything(void **state)
 	unload();
 }
 
+static void an_array_made_by_hand_stops_the_run_before_it_begins(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.other_array = true;
+	fake_rig.on = 3;
+	assert_int_equal(run(), CONTROL_REFUSED);
+	assert_non_null(strstr(t.err.text, "array data was made by hand"));
+	assert_int_equal(fake_rig.on, 3);
+	assert_int_equal(t.sum.left, 2);
+	fake_agent.other_array = false;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	unload();
+}
+
 /* ---- Ctrl-C, full disk, kernels --------------------------------------------
  */
 
@@ -478,6 +494,8 @@ int main(void)
 		cmocka_unit_test(
 			a_disk_that_does_not_come_back_fails_its_cells_only),
 		cmocka_unit_test(a_foreign_signature_stops_everything),
+		cmocka_unit_test(
+			an_array_made_by_hand_stops_the_run_before_it_begins),
 		cmocka_unit_test(ctrl_c_restores_machine_and_slots),
 		cmocka_unit_test(a_second_ctrl_c_leaves_at_once),
 		cmocka_unit_test(a_full_results_disk_loses_no_result),
