@@ -134,13 +134,17 @@ static bool is_done(struct rig *r)
 static int explain_silence(struct rig *r, const char *name, struct err *err)
 {
 	const char *why = r->session.state == SESSION_UP ? "" : r->why;
+	const char *then = "; it may or may not have been done";
 
+	if (r->op.reads)
+		then = "";
+	else if (!r->op.ever_sent)
+		then = "; it was not sent";
 	return err_set(err, -ETIMEDOUT,
 		       "the rig at %s is silent%s%s: no answer to %s within "
-		       "%u ms, %s",
+		       "%u ms%s",
 		       r->where, *why ? ", " : "", why, name, r->answer_ms,
-		       r->op.ever_sent ? "it may or may not have been done"
-				       : "it was not sent");
+		       then);
 }
 
 static int explain_refusal(struct rig *r, const char *name, const Result *res,
