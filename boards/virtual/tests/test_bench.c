@@ -81,6 +81,17 @@ static bool slot_says(const char *serial, const char *key)
 	return yes;
 }
 
+/* A rig that was reset is there again once it answers. */
+static void wait_rig(void)
+{
+	struct deadline d = deadline_in_ms(WAIT_MS);
+
+	while (BAY("rig", "info", "-f", yaml)) {
+		if (deadline_past(d))
+			fail_msg("the rig does not come back");
+	}
+}
+
 static void wait_attached(const char *serial, bool attached)
 {
 	struct deadline d = deadline_in_ms(WAIT_MS);
@@ -194,6 +205,7 @@ static void reset_of_the_rig_takes_all_power(void **state)
 	assert_int_equal(BAY("bench", "rig", "-f", yaml, "reset"), 0);
 	wait_attached("CHAIN01", false);
 	wait_attached("CHAIN02", false);
+	wait_rig();
 	power("on", "all");
 	wait_in_guest("CHAIN01", true);
 	wait_in_guest("CHAIN02", true);
