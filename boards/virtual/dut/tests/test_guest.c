@@ -156,7 +156,9 @@ static void a_stripe_that_lost_its_disks_can_be_stopped(void **state)
 
 static void what_is_rarely_needed_loads_on_demand(void **state)
 {
-	expect(*state, "for m in ftdi_sio xhci_pci raid456 loop dm_flakey; do "
+	expect(*state, "for m in ftdi_sio xhci_pci raid456 raid10 loop sg bfq "
+		       "dm_flakey dm_delay dm_log_writes nfsv4 nfsd overlay "
+		       "vfat f2fs; do "
 		       "modprobe $m || exit; done");
 }
 
