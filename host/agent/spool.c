@@ -268,6 +268,7 @@ int spool_get(const struct spool *s, const char *id, struct buf *out)
 	len -= SPOOL_HEADER_BYTES;
 	memmove(out->data + start, p + SPOOL_HEADER_BYTES, len);
 	out->len = start + len;
+	out->data[out->len] = '\0';
 	return 0;
 }
 

@@ -161,6 +161,20 @@ static int knob_read(struct knob_journal *j, const struct knob_ref *ref,
 	return 0;
 }
 
+/* Kernels before 5.14 have no diskseq: no guard then. */
+static int knob_remember_guard(struct knob_journal *j, struct knob_entry *e)
+{
+	int rc;
+
+	if (!e->guard[0])
+		return 0;
+	rc = j->ops->read_line(j->ops->arg, e->guard, e->guard_before,
+			       sizeof(e->guard_before));
+	if (rc == -ENOENT)
+		e->guard[0] = e->guard_before[0] = '\0';
+	return rc == -ENOENT ? 0 : rc;
+}
+
 /* Make the old value durable before anything changes. */
 static int knob_remember(struct knob_journal *j, const struct knob_ref *ref,
 			 const char *before, struct err *err)
@@ -185,11 +199,9 @@ static int knob_remember(struct knob_journal *j, const struct knob_ref *ref,
 				       sizeof(e->twin_before));
 	if (rc)
 		return err_sys(err, rc, "cannot read %s", e->twin);
-	/* Kernels before 5.14 have no diskseq: no guard then. */
-	if (e->guard[0] &&
-	    j->ops->read_line(j->ops->arg, e->guard, e->guard_before,
-			      sizeof(e->guard_before)))
-		e->guard[0] = e->guard_before[0] = '\0';
+	rc = knob_remember_guard(j, e);
+	if (rc)
+		return err_sys(err, rc, "cannot read %s", e->guard);
 	j->count++;
 	rc = knob_journal_save(j);
 	if (!rc)
@@ -234,16 +246,22 @@ static bool knob_is_zero(const char *value)
 	return strcmp(value, "0") == 0;
 }
 
-/* The device that had this setting is gone, or its name is another's now. */
-static bool knob_device_gone(struct knob_journal *j, const struct knob_entry *e)
+/* Whether the device that had this setting is gone, or its name is another's
+ * now. -errno when that cannot be told. */
+static int knob_device_gone(struct knob_journal *j, const struct knob_entry *e,
+			    bool *gone)
 {
 	char now[KNOB_VALUE_BYTES] = "";
+	int rc;
 
+	*gone = false;
 	if (!e->guard[0])
-		return false;
-	return j->ops->read_line(j->ops->arg, e->guard, now, sizeof(now)) ==
-		       -ENOENT ||
-	       strcmp(now, e->guard_before) != 0;
+		return 0;
+	rc = j->ops->read_line(j->ops->arg, e->guard, now, sizeof(now));
+	if (rc && rc != -ENOENT && rc != -ENODEV)
+		return rc;
+	*gone = rc || strcmp(now, e->guard_before) != 0;
+	return 0;
 }
 
 /* Of a pair the one that was not zero counts: writing the zero back is
@@ -256,9 +274,12 @@ static int knob_restore_entry(struct knob_journal *j,
 	const char *path = by_twin ? e->twin : e->path;
 	const char *value = by_twin ? e->twin_before : e->before;
 	char now[KNOB_VALUE_BYTES] = "";
-	int rc;
+	bool gone;
+	int rc = knob_device_gone(j, e, &gone);
 
-	if (knob_device_gone(j, e))
+	if (rc)
+		return err_sys(err, rc, "cannot read %s", e->guard);
+	if (gone)
 		return 0;
 	rc = j->ops->write_text(j->ops->arg, path, value);
 	if (rc == -ENOENT || rc == -ENODEV)
