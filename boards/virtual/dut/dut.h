@@ -26,7 +26,7 @@
 /* Start of QEMU to an agent that answers: what a stock kernel needs at most
  * under TCG on two very busy cores (3.5 s when idle), and under KVM. A guest
  * under KVM that is not ready by then hangs: start it again under TCG. */
-#define DUT_READY_TCG_MS   180000
+#define DUT_READY_TCG_MS 180000
 #define DUT_READY_KVM_MS 10000
 #define DUT_KVM_PROBE_MS 500
 
