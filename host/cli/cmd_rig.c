@@ -190,7 +190,7 @@ static int show_info(struct session_of *s, struct err *err)
 
 	if (!rc)
 		rc = rig_get_info(s->rig, &res, err);
-	if (rc < 0)
+	if (rc)
 		return rc;
 	if (res->body_case != RESULT__BODY_INFO)
 		rc = err_set(err, -EPROTO, "the rig does not tell what it is");

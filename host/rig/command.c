@@ -131,7 +131,7 @@ static bool is_done(struct rig *r)
 	return r->op.state == OP_DONE;
 }
 
-static int explain_silence(struct rig *r, const char *name, struct err *err)
+static void explain_silence(struct rig *r, const char *name, struct err *err)
 {
 	const char *why = r->session.state == SESSION_UP ? "" : r->why;
 	const char *then = "; it may or may not have been done";
@@ -140,15 +140,14 @@ static int explain_silence(struct rig *r, const char *name, struct err *err)
 		then = "";
 	else if (!r->op.ever_sent)
 		then = "; it was not sent";
-	return err_set(err, -ETIMEDOUT,
-		       "the rig at %s is silent%s%s: no answer to %s within "
-		       "%u ms%s",
-		       r->where, *why ? ", " : "", why, name, r->answer_ms,
-		       then);
+	err_set(err, -ETIMEDOUT,
+		"the rig at %s is silent%s%s: no answer to %s within "
+		"%u ms%s",
+		r->where, *why ? ", " : "", why, name, r->answer_ms, then);
 }
 
-static int explain_refusal(struct rig *r, const char *name, const Result *res,
-			   struct err *err)
+static void explain_refusal(struct rig *r, const char *name, const Result *res,
+			    struct err *err)
 {
 	static const char *const say[] = {
 		[RIG_STATUS__RIG_INVALID] = "the request is malformed",
@@ -156,8 +155,7 @@ static int explain_refusal(struct rig *r, const char *name, const Result *res,
 		[RIG_STATUS__RIG_BUSY] = "busy, try again",
 		[RIG_STATUS__RIG_UNSUPPORTED] = "this firmware cannot do it",
 		[RIG_STATUS__RIG_STATE] = "not in the slot's present state",
-		[RIG_STATUS__RIG_FAULT] = "the slot holds a latched fault, "
-					  "clear it first",
+		[RIG_STATUS__RIG_FAULT] = "the slot holds a latched fault",
 		[RIG_STATUS__RIG_LOCKED] =
 			"the slot is locked after repeated trips",
 		[RIG_STATUS__RIG_STALE] = "its configuration is another one",
@@ -175,9 +173,9 @@ static int explain_refusal(struct rig *r, const char *name, const Result *res,
 	r->refusal_detail = res->detail;
 	if (status < sizeof(say) / sizeof(say[0]))
 		text = say[status];
-	return err_set(err, -EREMOTEIO, "the rig refuses %s: %s (%s, %u)", name,
-		       text ? text : "no reason known",
-		       rig_status_name(res->status), res->detail);
+	err_set(err, -EREMOTEIO, "the rig refuses %s: %s (%s, %u)", name,
+		text ? text : "no reason known", rig_status_name(res->status),
+		res->detail);
 }
 
 static int finish(struct rig *r, const char *name, Result **out,
@@ -187,19 +185,39 @@ static int finish(struct rig *r, const char *name, Result **out,
 	Result *result = op->result;
 	int rc = 0;
 
-	if (op->reset)
-		return err_set(err, -ETIMEDOUT,
-			       "the rig was reset while %s was under way: it "
-			       "may or may not have been done",
-			       name);
+	if (op->reset) {
+		err_set(err, -ETIMEDOUT,
+			"the rig was reset while %s was under way: it may or "
+			"may not have been done",
+			name);
+		return -ETIMEDOUT;
+	}
 	op->result = NULL;
-	if (result->status != RIG_STATUS__RIG_OK)
-		rc = explain_refusal(r, name, result, err);
+	if (result->status != RIG_STATUS__RIG_OK) {
+		explain_refusal(r, name, result, err);
+		rc = -EREMOTEIO;
+	}
 	if (out)
 		*out = result;
 	else
 		result__free_unpacked(result, NULL);
 	return rc;
+}
+
+/* The result of the command under way, or why there is none. */
+static int await(struct rig *r, const char *name, Result **out, struct err *err)
+{
+	switch (client_wait(r, is_done, r->answer_ms)) {
+	case 0:
+		return finish(r, name, out, err);
+	case -ECANCELED:
+		err_set(err, -ECANCELED, "interrupted while the rig did %s",
+			name);
+		return -ECANCELED;
+	default:
+		explain_silence(r, name, err);
+		return -ETIMEDOUT;
+	}
 }
 
 int rig_command(struct rig *r, Command *cmd, Result **out, struct err *err)
@@ -209,21 +227,16 @@ int rig_command(struct rig *r, Command *cmd, Result **out, struct err *err)
 	int rc;
 
 	cmd->op_id = r->next_op_id++;
-	if (command__get_packed_size(cmd) > sizeof(op->bytes))
-		return err_set(err, -EMSGSIZE, "%s is too long for a frame",
-			       name);
+	if (command__get_packed_size(cmd) > sizeof(op->bytes)) {
+		err_set(err, -EMSGSIZE, "%s is too long for a frame", name);
+		return -EMSGSIZE;
+	}
 	*op = (struct op){ .state = OP_NEW,
 			   .id = cmd->op_id,
 			   .reads = only_reads(cmd) };
 	op->len = (uint16_t)command__pack(cmd, op->bytes);
 	client_pump(r);
-	rc = client_wait(r, is_done, r->answer_ms);
-	if (rc == -ECANCELED)
-		err_set(err, rc, "interrupted while the rig did %s", name);
-	else if (rc)
-		rc = explain_silence(r, name, err);
-	else
-		rc = finish(r, name, out, err);
+	rc = await(r, name, out, err);
 	op->state = OP_IDLE;
 	return rc;
 }
