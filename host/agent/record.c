@@ -330,8 +330,8 @@ int record_state(const struct agent *a, const struct record *r,
 {
 	const struct array_kind *kind = array_kind_find(r->spec->layout);
 	Bay__ArrayState *s = arena_alloc(arena, sizeof(*s));
-	struct target *t;
-	size_t count;
+	struct target *t = NULL;
+	size_t count = 0;
 
 	(void)err;
 	bay__array_state__init(s);

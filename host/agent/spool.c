@@ -14,10 +14,12 @@
 
 #include "host/util/parse.h"
 
-#define SPOOL_MAGIC        "BAYS"
 #define SPOOL_HEADER_BYTES 12u
 #define SPOOL_SUFFIX       ".cell"
 #define SPOOL_PART         ".part"
+
+/* Bytes and not text: no terminating 0 is stored. */
+static const uint8_t spool_magic[4] = { 'B', 'A', 'Y', 'S' };
 
 static void spool_put_u32(uint8_t *p, uint32_t v)
 {
@@ -132,7 +134,7 @@ static int spool_write(struct spool *s, const void *data, size_t len)
 	uint8_t header[SPOOL_HEADER_BYTES];
 	int rc;
 
-	memcpy(header, SPOOL_MAGIC, 4);
+	memcpy(header, spool_magic, sizeof(spool_magic));
 	spool_put_u32(header + 4, (uint32_t)len);
 	spool_put_u32(header + 8, crc32c(data, len));
 	rc = s->ops->write(s->ops->arg, s->fd, header, sizeof(header));
@@ -258,7 +260,8 @@ int spool_get(const struct spool *s, const char *id, struct buf *out)
 		return rc;
 	p = (const uint8_t *)out->data + start;
 	len = out->len - start;
-	if (len < SPOOL_HEADER_BYTES || memcmp(p, SPOOL_MAGIC, 4) != 0 ||
+	if (len < SPOOL_HEADER_BYTES ||
+	    memcmp(p, spool_magic, sizeof(spool_magic)) != 0 ||
 	    spool_get_u32(p + 4) != len - SPOOL_HEADER_BYTES ||
 	    spool_get_u32(p + 8) !=
 		    crc32c(p + SPOOL_HEADER_BYTES, len - SPOOL_HEADER_BYTES)) {

@@ -55,15 +55,18 @@ static int fs_reply(struct call *call, const char *name)
 	return 0;
 }
 
-static int fs_find_type(struct call *call, const Bay__FsSpec *spec,
-			const struct fsys **fs)
+/* NULL: not one of ours; said in call->err. */
+static const struct fsys *fs_find_type(struct call *call,
+				       const Bay__FsSpec *spec)
 {
-	*fs = spec ? fsys_find(spec->type) : NULL;
-	if (*fs)
-		return 0;
-	return err_set(&call->err, -EOPNOTSUPP,
-		       "this agent has no file system \"%.20s\"; it has %s",
-		       spec ? spec->type : "", fsys_names(call->arena));
+	const struct fsys *fs = spec ? fsys_find(spec->type) : NULL;
+
+	if (!fs)
+		(void)err_set(&call->err, -EOPNOTSUPP,
+			      "this agent has no file system \"%.20s\"; it "
+			      "has %s",
+			      spec ? spec->type : "", fsys_names(call->arena));
+	return fs;
 }
 
 static const char *const *fs_mkfs_argv(struct call *call, const struct fsys *fs,
@@ -193,12 +196,13 @@ int svc_mkfs(struct call *call)
 	const Bay__MkfsReq *req = call->req->mkfs;
 	struct guard g[ARRAY_MEMBERS_MAX];
 	size_t guards = 0;
-	const struct fsys *fs;
+	const struct fsys *fs = fs_find_type(call, req->fs);
 	struct fs_array f;
-	int rc = fs_find_type(call, req->fs, &fs);
+	int rc;
 
-	if (!rc)
-		rc = fs_load(call, req->array, &f);
+	if (!fs)
+		return -EOPNOTSUPP;
+	rc = fs_load(call, req->array, &f);
 	if (!rc)
 		rc = fs_allowed(call, &f);
 	if (!rc)
@@ -242,12 +246,13 @@ static int fs_mount_one(struct call *call, const struct fsys *fs,
 int svc_mount(struct call *call)
 {
 	const Bay__MountReq *req = call->req->mount;
-	const struct fsys *fs;
+	const struct fsys *fs = fs_find_type(call, req->fs);
 	struct fs_array f;
-	int rc = fs_find_type(call, req->fs, &fs);
+	int rc;
 
-	if (!rc)
-		rc = fs_load(call, req->array, &f);
+	if (!fs)
+		return -EOPNOTSUPP;
+	rc = fs_load(call, req->array, &f);
 	if (!rc)
 		rc = fs_allowed(call, &f);
 	for (size_t i = 0; !rc && i < f.count; i++) {

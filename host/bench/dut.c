@@ -424,7 +424,8 @@ static int check_hello(struct dut *d, Bay__Reply *reply, struct err *err)
 {
 	Bay__AgentHelloAck *ack;
 
-	if (reply->body_case != BAY__REPLY__BODY_HELLO || !reply->hello)
+	if (!reply || reply->body_case != BAY__REPLY__BODY_HELLO ||
+	    !reply->hello)
 		return err_set(err, -EPROTO, "the agent (%s) answers nonsense",
 			       d->where);
 	ack = reply->hello;
