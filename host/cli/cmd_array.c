@@ -242,7 +242,7 @@ static int add_free(struct job *j, const Bay__ArrayStates *all, uint32_t n)
 static int choose_disks(struct job *j, const Bay__ArrayStates *all)
 {
 	uint32_t n = 0;
-	unsigned want;
+	unsigned want = 0;
 	int ret;
 
 	ret = parse_layout(j, &want);
@@ -630,7 +630,7 @@ static int create(struct job *j)
 
 static int plan(struct job *j)
 {
-	bool ours;
+	bool ours = false;
 	int ret = make_plan(j, &ours);
 
 	if (ret != -1)
@@ -666,47 +666,54 @@ static int zero(struct job *j, Bay__ArrayState *a)
 	return ask(j, &req, STEP_MS, NULL);
 }
 
-/* The array that is meant: the named one, or the only one. */
-static int find_array(struct job *j, const Bay__ArrayStates *all,
-		      Bay__ArrayState **out)
+/* The array that is meant: the named one, or the only one. NULL: reported. */
+static Bay__ArrayState *find_array(struct job *j, const Bay__ArrayStates *all)
 {
+	Bay__ArrayState *a = NULL;
 	size_t i;
 
-	*out = NULL;
 	for (i = 0; i < all->n_array; i++)
 		if (!j->name || strcmp(all->array[i]->name, j->name) == 0)
-			*out = all->array[i];
-	if (!all->n_array || !*out)
-		return cli_usage("there is no array %s",
-				 j->name ? j->name : "on this bench");
-	if (!j->name && all->n_array > 1)
-		return cli_usage("which of the %zu arrays? See bay array show",
-				 all->n_array);
-	return -1;
+			a = all->array[i];
+	if (!a)
+		(void)cli_usage("there is no array %s",
+				j->name ? j->name : "on this bench");
+	if (a && !j->name && all->n_array > 1) {
+		(void)cli_usage("which of the %zu arrays? See bay array show",
+				all->n_array);
+		return NULL;
+	}
+	return a;
+}
+
+static int destroy_one(struct job *j, Bay__ArrayState *a)
+{
+	int ret;
+
+	if (!j->yes) {
+		print_array(a);
+		fprintf(stderr, "bay: its data would be lost; say --yes if it "
+				"may go\n");
+		return BAY_REFUSED;
+	}
+	ret = zero(j, a);
+	if (ret < 0)
+		return complain(j, ret);
+	fprintf(stderr, "array %s is gone\n", a->name);
+	return BAY_OK;
 }
 
 static int destroy(struct job *j)
 {
-	Bay__ArrayState *a;
 	Bay__Reply *reply = NULL;
+	Bay__ArrayState *a;
 	int ret;
 
 	ret = ask_arrays(j, "", &reply);
 	if (ret < 0)
 		return complain(j, ret);
-	ret = find_array(j, reply->arrays, &a);
-	if (ret == -1 && !j->yes) {
-		print_array(a);
-		fprintf(stderr, "bay: its data would be lost; say --yes if it "
-				"may go\n");
-		ret = BAY_REFUSED;
-	}
-	if (ret == -1) {
-		ret = zero(j, a);
-		if (ret == 0)
-			fprintf(stderr, "array %s is gone\n", a->name);
-		ret = ret < 0 ? complain(j, ret) : BAY_OK;
-	}
+	a = find_array(j, reply->arrays);
+	ret = a ? destroy_one(j, a) : BAY_USAGE;
 	bay__reply__free_unpacked(reply, NULL);
 	return ret;
 }

@@ -185,7 +185,7 @@ static void print_info(struct session_of *s, const Info *info)
 
 static int show_info(struct session_of *s, struct err *err)
 {
-	Result *res;
+	Result *res = NULL;
 	int rc = rig_run(s->rig, CLOCK_SETTLE_MS, err);
 
 	if (!rc)
