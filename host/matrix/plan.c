@@ -327,6 +327,8 @@ static int order_points(const struct matrix *m, struct points *p)
 	uint64_t seed;
 	unsigned r;
 
+	if (!p->n || !p->list)
+		return 0;
 	first = malloc(p->n * sizeof(*first));
 	place = malloc(p->n * sizeof(*place));
 	if (!first || !place) {

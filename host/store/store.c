@@ -230,6 +230,7 @@ static int enter_cell(struct store *s, int64_t experiment, const Bay__Cell *c)
 	return ret;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the columns of one row */
 int store_plan(struct store *s, const char *experiment, const char *bench,
 	       const char *matrix, Bay__Cell *const *cells, size_t n,
 	       struct err *err)
@@ -444,6 +445,7 @@ static int state_after(struct store *s, const char *key, Bay__CellState *state)
 	return ret;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the columns of one row */
 int store_fail(struct store *s, const char *key, unsigned attempt,
 	       Bay__CellState state, const char *why,
 	       Bay__PhaseTime *const *phases, size_t n_phases,
