@@ -76,7 +76,8 @@ static int record_parse(const struct buf *b, struct arena *arena,
 		return -EBADMSG;
 	req = bay__array_create_req__unpack(&in_arena, (size_t)(end - p),
 					    (const uint8_t *)p);
-	if (!req || !req->spec)
+	if (!req || !req->spec || !req->spec->n_serial ||
+	    req->spec->n_serial > ARRAY_MEMBERS_MAX)
 		return -EBADMSG;
 	out->spec = req->spec;
 	return 0;

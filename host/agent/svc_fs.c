@@ -69,6 +69,28 @@ static const struct fsys *fs_find_type(struct call *call,
 	return fs;
 }
 
+/* mkfs and mount write to what an option names, too: a device before ours, a
+ * log or a journal elsewhere. The allow-list would not be asked. */
+static int fs_check_option(struct call *call, const char *option)
+{
+	if (!strchr(option, '/') && !strstr(option, "dev=") &&
+	    !strstr(option, "device="))
+		return 0;
+	return err_set(&call->err, -EPERM,
+		       "option \"%.60s\" names another file or device, so "
+		       "nothing was done; leave it out",
+		       option);
+}
+
+static int fs_check_options(struct call *call, const Bay__FsSpec *spec)
+{
+	int rc = fs_check_option(call, spec->mount_options);
+
+	for (size_t i = 0; !rc && i < spec->n_mkfs_option; i++)
+		rc = fs_check_option(call, spec->mkfs_option[i]);
+	return rc;
+}
+
 static const char *const *fs_mkfs_argv(struct call *call, const struct fsys *fs,
 				       const Bay__FsSpec *spec,
 				       const char *array, unsigned index,
@@ -202,7 +224,9 @@ int svc_mkfs(struct call *call)
 
 	if (!fs)
 		return -EOPNOTSUPP;
-	rc = fs_load(call, req->array, &f);
+	rc = fs_check_options(call, req->fs);
+	if (!rc)
+		rc = fs_load(call, req->array, &f);
 	if (!rc)
 		rc = fs_allowed(call, &f);
 	if (!rc)
@@ -252,7 +276,9 @@ int svc_mount(struct call *call)
 
 	if (!fs)
 		return -EOPNOTSUPP;
-	rc = fs_load(call, req->array, &f);
+	rc = fs_check_options(call, req->fs);
+	if (!rc)
+		rc = fs_load(call, req->array, &f);
 	if (!rc)
 		rc = fs_allowed(call, &f);
 	for (size_t i = 0; !rc && i < f.count; i++) {

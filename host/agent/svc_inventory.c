@@ -136,7 +136,7 @@ static const char *wait_first_wrong(const struct agent *a,
 				    const Bay__WaitDisksReq *w)
 {
 	for (size_t i = 0; i < w->n_serial; i++) {
-		struct disk d;
+		struct disk d = { 0 };
 		char path[FS_PATH_BYTES];
 		bool there = disk_find(a->cfg.root, w->serial[i], &d, NULL) !=
 			     -ENODEV;

@@ -406,6 +406,57 @@ static void a_cell_goes_its_whole_way(void **state)
 	ok(client_array_stop(&b->client, "t"));
 }
 
+static void options_that_name_another_device_are_refused(void **state)
+{
+	static const char *const options[] = { "/dev/sdc", "logdev=sdc",
+					       "-Jdevice=LABEL=photos" };
+	struct bed *b = *state;
+	Bay__MkfsReq mkfs = BAY__MKFS_REQ__INIT;
+	Bay__MountReq mount = BAY__MOUNT_REQ__INIT;
+	Bay__FsSpec fs = BAY__FS_SPEC__INIT;
+	Bay__Request req = BAY__REQUEST__INIT;
+	char *option[1];
+
+	ok(client_hello(&b->client, both, 2));
+	ok(create_single(b, both));
+	fs.type = (char *)(uintptr_t) "ext4";
+	mkfs.array = mount.array = (char *)(uintptr_t) "t";
+	mkfs.fs = mount.fs = &fs;
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		option[0] = (char *)(uintptr_t)options[i];
+		fs.mkfs_option = option;
+		fs.n_mkfs_option = 1;
+		req.op_case = BAY__REQUEST__OP_MKFS;
+		req.mkfs = &mkfs;
+		refused(client_ask(&b->client, &req), "names another");
+		fs.n_mkfs_option = 0;
+		fs.mount_options = option[0];
+		req.op_case = BAY__REQUEST__OP_MOUNT;
+		req.mount = &mount;
+		refused(client_ask(&b->client, &req), "names another");
+		fs.mount_options = (char *)(uintptr_t) "";
+	}
+	assert_null(strstr(calls(b), "mkfs.ext4 -q"));
+}
+
+/* As a crash of the disk below could leave it. */
+static void a_damaged_note_of_an_array_is_told(void **state)
+{
+	/* Kind of file system, node, then a request for no disks. */
+	static const char note[] = "\nmd127\n\x0a\x01t\x12\x07\x0a\x05"
+				   "raid1";
+	struct bed *b = *state;
+	char path[FS_PATH_BYTES];
+
+	put(b, "sys/block/md127/md/array_state", "clean");
+	assert_int_equal(fs_path(path, "%s/arrays/t", b->state), 0);
+	assert_int_equal(fs_write_atomic(path, note, sizeof(note) - 1), 0);
+	ok(client_hello(&b->client, both, 2));
+	want(client_simple(&b->client, BAY__REQUEST__OP_ARRAY_SHOW),
+	     BAY__AGENT_STATUS__AGENT_FAILED);
+	ok(client_simple(&b->client, BAY__REQUEST__OP_PING));
+}
+
 static void an_unfetched_result_is_pushed_to_the_next_controller(void **state)
 {
 	struct bed *b = *state;
@@ -541,6 +592,8 @@ int main(int argc, char **argv)
 		TEST(every_disk_is_listed_with_what_may_be_done),
 		TEST(disks_that_are_not_ours_are_refused),
 		TEST(a_cell_goes_its_whole_way),
+		TEST(options_that_name_another_device_are_refused),
+		TEST(a_damaged_note_of_an_array_is_told),
 		TEST(an_unfetched_result_is_pushed_to_the_next_controller),
 		TEST(a_failing_tool_is_quoted_and_undone),
 		TEST(ping_and_cancel_do_not_wait_for_the_workload),
