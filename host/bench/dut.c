@@ -384,6 +384,20 @@ static int explain(struct dut *d, int rc, struct err *err)
 	}
 }
 
+/* The parts that every user of a reply counts on are there. */
+static bool is_whole(const Bay__Reply *r)
+{
+	size_t i;
+
+	if (r->body_case == BAY__REPLY__BODY_ARRAY)
+		return r->array->spec;
+	if (r->body_case == BAY__REPLY__BODY_ARRAYS)
+		for (i = 0; i < r->arrays->n_array; i++)
+			if (!r->arrays->array[i]->spec)
+				return false;
+	return true;
+}
+
 /* Wait for one answer on the connection that stands. */
 static int ask(struct dut *d, Bay__Request *req, uint32_t ms, Bay__Reply **out,
 	       struct err *err)
@@ -412,6 +426,9 @@ static int ask(struct dut *d, Bay__Request *req, uint32_t ms, Bay__Reply **out,
 		ret = err_set(err, -EREMOTEIO, "%s",
 			      *reply->error_text ? reply->error_text
 						 : "the agent gives no reason");
+	} else if (!is_whole(reply)) {
+		ret = err_set(err, -EPROTO, "the agent (%s) answers nonsense",
+			      d->where);
 	}
 	if (ret == 0 && out)
 		*out = reply;

@@ -68,8 +68,8 @@ const Bay__AgentHelloAck *dut_hello(const struct dut *d);
 
 /* Ask and wait.
  *   ms   0 = DUT_ANSWER_MS
- *   out  the reply, freed by the caller with bay__reply__free_unpacked(r,
- *        NULL); may be NULL; set on 0 only */
+ *   out  the reply, whose arrays all have a spec; freed by the caller with
+ *        bay__reply__free_unpacked(r, NULL); may be NULL; set on 0 only */
 int dut_call(struct dut *d, Bay__Request *req, uint32_t ms, Bay__Reply **out,
 	     struct err *err);
 

@@ -257,8 +257,10 @@ static void do_show(uint32_t id)
 	Bay__Reply r = BAY__REPLY__INIT;
 	Bay__ArrayStates l = BAY__ARRAY_STATES__INIT;
 	Bay__ArrayState a = BAY__ARRAY_STATE__INIT, *as[1] = { &a };
+	Bay__ArraySpec spec = BAY__ARRAY_SPEC__INIT;
 
 	a.name = (char *)"data";
+	a.spec = &spec;
 	l.array = as;
 	l.n_array = fake_agent.other_array;
 	r.body_case = BAY__REPLY__BODY_ARRAYS;
