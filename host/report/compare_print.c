@@ -66,12 +66,23 @@ static int print_total(const struct compare_total *t, struct buf *out)
 	return ret == 0 ? buf_printf(out, ")\n") : ret;
 }
 
+/* A sum over cases says something of rates and shares; of a point in time or
+ * a count of samples it does not. Those are in the CSV and JSON. */
+static bool has_total(const char *metric)
+{
+	return strcmp(metric, COMPARE_MAIN_METRIC) == 0 ||
+	       strncmp(metric, "io_", 3) == 0 ||
+	       strncmp(metric, "cpu_", 4) == 0;
+}
+
 static int print_totals(const struct compare *c, struct buf *out)
 {
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < c->n_metric && ret == 0; i++) {
+		if (!has_total(c->metric[i].name))
+			continue;
 		ret = print_total(&c->metric[i].total, out);
 		if (ret == 0 && i == 0 && c->n_metric > 1)
 			ret = buf_printf(out, "\n");

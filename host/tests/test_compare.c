@@ -139,8 +139,11 @@ static void a_zero_leaves_the_change_blank(void **state)
 	(void)state;
 	compare_add(c, COMPARE_A, "x", "cpu_nice", "%", 0);
 	compare_add(c, COMPARE_B, "x", "cpu_nice", "%", 0);
+	compare_add(c, COMPARE_A, "x", "first_done", "s", 10);
+	compare_add(c, COMPARE_B, "x", "first_done", "s", 10);
 	assert_int_equal(compare_finish(c), 0);
 	assert_int_equal(compare_text(c, &out), 0);
+	assert_null(strstr(out.data, "first_done"));
 	assert_non_null(strstr(out.data, "                    0.00            "
 					 "          0.00  TOTAL cpu_nice"));
 	buf_free(&out);
