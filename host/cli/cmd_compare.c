@@ -30,8 +30,7 @@ struct side {
 	const char *kernel;     /* NULL: any */
 	const char *experiment; /* NULL: any */
 	const char *results;    /* file; NULL: that of --results */
-	char label[128];
-	char *text; /* what the pointers above point into */
+	char label[128];        /* as given; then what it stood for */
 };
 
 struct request {
@@ -179,7 +178,7 @@ static int read_side(struct compare *c, struct request *q,
 		fprintf(stderr,
 			"bay: %s has no finished result for '%s'; see bay "
 			"results list --results %s\n",
-			path, side->text, path);
+			path, side->label, path);
 	else
 		fprintf(stderr, "bay: %s\n",
 			err.text[0] ? err.text : strerror(-r.error));
@@ -265,12 +264,8 @@ static int compare_run(struct cli *cli, int argc, char **argv)
 			ret = cli_usage("a side is a kernel, or kernel=, "
 					"experiment= and results= with commas "
 					"between, not '%s'",
-					argv[optind + i]);
-	if (ret == BAY_OK)
-		ret = compare_sides(cli, &q);
-	for (i = 0; i < COMPARE_SIDES; i++)
-		free(q.side[i].text);
-	return ret;
+					q.side[i].label);
+	return ret == BAY_OK ? compare_sides(cli, &q) : ret;
 }
 
 const struct command cmd_compare = {
