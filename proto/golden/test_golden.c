@@ -51,7 +51,7 @@ static void both_give_every_golden_message_back(void **state)
 		const char *dot = strrchr(e->d_name, '.');
 		char type[16];
 
-		if (!dot || strcmp(dot, ".bin") ||
+		if (!dot || strcmp(dot, ".bin") != 0 ||
 		    sscanf(e->d_name, "%15[^-]", type) != 1 ||
 		    !strcmp(type, "future"))
 			continue;
