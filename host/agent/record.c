@@ -164,17 +164,32 @@ static void record_node_of_members(const struct agent *a,
 	}
 }
 
+/* Are all its members disks that went away? md keeps listing a RAID0's. */
+static bool record_members_are_gone(const char *root, const char *node)
+{
+	char member[ARRAY_MEMBERS_MAX][ARRAY_NODE_BYTES];
+	unsigned count = md_members(root, node, member, ARRAY_MEMBERS_MAX);
+	char path[FS_PATH_BYTES];
+
+	for (unsigned i = 0; i < count && i < ARRAY_MEMBERS_MAX; i++)
+		if (fs_path(path, "%s/sys/block/%s", root, member[i]) != 0 ||
+		    fs_exists(path))
+			return false;
+	return true;
+}
+
 void record_md_node(const struct agent *a, const struct record *r,
 		    char node[ARRAY_NODE_BYTES])
 {
-	char other[1][ARRAY_NODE_BYTES];
 	struct md_state state;
 
 	record_node_of_members(a, r->spec, node);
 	if (node[0] || !r->node[0])
 		return;
+	/* No disk leads to the node: it is the noted one, unless another
+	 * array that lives has taken its number. */
 	if (md_read_state(a->cfg.root, r->node, &state) == 0 &&
-	    md_members(a->cfg.root, r->node, other, 1) == 0)
+	    record_members_are_gone(a->cfg.root, r->node))
 		(void)str_copy(node, ARRAY_NODE_BYTES, r->node);
 }
 
