@@ -73,13 +73,10 @@ static double metrics_written(const struct sample_series *s, size_t i,
 			s->point[base].vm[VM_NR_WRITTEN]);
 }
 
-/* Narrow [a, b] to two samples at which written pages had just arrived: past
- * the ramp at the start, and the last. A file system ends the writeback of up
- * to 128 MiB at once, so that over a short window the counter is a staircase;
- * the slope from edge to edge is that of the disks, a fit through the treads is
- * not (measured: 20.6 MB/s, edges 27.6, the disk 28.1). */
-static void metrics_cut_to_edges(const struct sample_series *s, size_t *a,
-				 size_t *b)
+/* Narrow [a, b] to the steady part: past the ramp at the start, up to the last
+ * sample at which written pages had just arrived. */
+static void metrics_cut_to_steady(const struct sample_series *s, size_t *a,
+				  size_t *b)
 {
 	size_t base = *a;
 	double total = metrics_written(s, *b, base);
@@ -91,24 +88,55 @@ static void metrics_cut_to_edges(const struct sample_series *s, size_t *a,
 		(*b)--;
 }
 
+/* Least-squares slope of written pages over [a, b], pages a second, through
+ * the samples at which pages had just arrived. A file system ends the writeback
+ * of several MiB at once (up to 128), so the counter is a staircase: at an edge
+ * it agrees with the disks, in between it lags. A fit through all samples is
+ * therefore low, and the line from the first edge to the last has the error of
+ * two edges (measured: up to 4 % of 10 s at 24 MB/s); a fit through all edges
+ * averages it (1 %). 0.0 with fewer than two edges. */
+static double metrics_edge_slope(const struct sample_series *s, size_t a,
+				 size_t b)
+{
+	double n = 0.0;
+	double mean_t = 0.0;
+	double mean_w = 0.0;
+	double cov = 0.0;
+	double var = 0.0;
+
+	for (size_t i = a; i <= b; i++) {
+		double t = (double)(s->point[i].t_ns - s->point[a].t_ns) / 1e9;
+		double w = metrics_written(s, i, a);
+		double dt = t - mean_t;
+
+		if (i == 0 || metrics_written(s, i, i - 1) <= 0.0)
+			continue;
+		/* Welford's update: no sums of squares that cancel. */
+		n += 1.0;
+		mean_t += dt / n;
+		mean_w += (w - mean_w) / n;
+		var += dt * (t - mean_t);
+		cov += dt * (w - mean_w);
+	}
+	return var > 0.0 ? cov / var : 0.0;
+}
+
 void metrics_write_bw(struct metrics *m, const struct sample_series *s,
 		      const struct metrics_window *w)
 {
-	double seconds;
+	double slope;
 	size_t a;
 	size_t b;
 
 	if (!metrics_span(s, w->start_ns, w->first_done_ns, &a, &b))
 		return;
-	metrics_cut_to_edges(s, &a, &b);
-	if (b < a + 2)
+	metrics_cut_to_steady(s, &a, &b);
+	slope = metrics_edge_slope(s, a, b);
+	if (slope <= 0.0)
 		return;
-	seconds = (double)(s->point[b].t_ns - s->point[a].t_ns) / 1e9;
-	metrics_add(m, "write_bw",
-		    metrics_written(s, b, a) / seconds * w->page_bytes /
-			    METRICS_MB,
-		    "MB/s");
-	metrics_add(m, "write_bw_span", seconds, "s");
+	metrics_add(m, "write_bw", slope * w->page_bytes / METRICS_MB, "MB/s");
+	metrics_add(m, "write_bw_span",
+		    (double)(s->point[b].t_ns - s->point[a].t_ns) / 1e9, "s");
 	metrics_add(m, "write_bw_samples", (double)(b - a + 1), "");
 }
 

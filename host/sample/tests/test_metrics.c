@@ -84,6 +84,22 @@ steps_of_three_seconds_give_the_rate_between_their_edges(void **state)
 	assert_rate(write_bw());
 }
 
+/* The last edge comes early: of a step of eight samples only half, and at once.
+ * From edge to edge that is 4 % too much. */
+static void one_edge_out_of_step_hardly_moves_the_rate(void **state)
+{
+	double wanted = (double)RATE * HZ * PAGE / 1048576;
+	double bw;
+
+	(void)state;
+	fill(0, 8);
+	points[97].vm[VM_NR_WRITTEN] += 4ull * RATE;
+	points[98].vm[VM_NR_WRITTEN] += 4ull * RATE;
+	points[99].vm[VM_NR_WRITTEN] += 4ull * RATE;
+	bw = write_bw();
+	assert_true(bw > wanted && bw < wanted * 1.02);
+}
+
 static void a_series_without_writes_gives_no_rate(void **state)
 {
 	(void)state;
@@ -98,6 +114,7 @@ int main(void)
 		cmocka_unit_test(the_start_is_left_out),
 		cmocka_unit_test(
 			steps_of_three_seconds_give_the_rate_between_their_edges),
+		cmocka_unit_test(one_edge_out_of_step_hardly_moves_the_rate),
 		cmocka_unit_test(a_series_without_writes_gives_no_rate),
 	};
 
