@@ -1,5 +1,5 @@
 /* bay array: one array by hand, on the bench's disks and no others. */
-#include "host/cli/commands.h"
+#include "host/cli/command.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -8,7 +8,7 @@
 #include "host/bench/vbench.h"
 #include "host/bench/vbench_daemon.h"
 #include "host/cli/bench_parts.h"
-#include "host/cli/commands.h"
+#include "host/cli/command.h"
 #include "host/util/log.h"
 
 #define DOWN_MS   20000

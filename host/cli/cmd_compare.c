@@ -1,5 +1,5 @@
 /* bay compare A B: two sides of the same cases, in the published form. */
-#include "host/cli/commands.h"
+#include "host/cli/command.h"
 
 #include <errno.h>
 #include <stdio.h>

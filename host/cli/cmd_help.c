@@ -1,5 +1,5 @@
 /* bay help [COMMAND]: what there is, from the table itself. */
-#include "host/cli/commands.h"
+#include "host/cli/command.h"
 
 #include <stdio.h>
 #include <string.h>

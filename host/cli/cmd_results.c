@@ -1,5 +1,5 @@
 /* bay results list|show: what the journal holds. */
-#include "host/cli/commands.h"
+#include "host/cli/command.h"
 
 #include <errno.h>
 #include <stdio.h>

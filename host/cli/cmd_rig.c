@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/cli/commands.h"
+#include "host/cli/command.h"
 #include "host/rig/rig_bench.h"
 #include "host/util/fs.h"
 #include "host/util/log.h"

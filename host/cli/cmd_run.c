@@ -1,5 +1,5 @@
 /* bay run: the cells of a matrix, through rig and agent into the journal. */
-#include "host/cli/commands.h"
+#include "host/cli/command.h"
 
 #include <errno.h>
 #include <jansson.h>

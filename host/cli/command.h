@@ -1,7 +1,7 @@
 /* host/cli/command.h - the commands of bay and the options they share.
  *
- * A command = one cmd_*.c that defines a const struct command, declared here
- * and listed in table.c. stdout carries results only, --json for machines;
+ * A command = one cmd_*.c that defines a const struct command, and its line in
+ * table.c. stdout carries results only, --json for machines;
  * everything else goes to stderr. */
 #ifndef HOST_CLI_COMMAND_H
 #define HOST_CLI_COMMAND_H

@@ -78,9 +78,8 @@ struct workload {
 	struct metrics *metrics; /* the kind adds its own numbers */
 };
 
-/* NULL-ended. */
+/* table.c; NULL-ended. */
 extern const struct workload_kind *const workload_kinds[];
-extern const struct workload_kind workload_dd_write;
 
 const struct workload_kind *workload_kind_find(const char *name);
 
