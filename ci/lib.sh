@@ -6,8 +6,13 @@ umask 022
 export LC_ALL=C
 unset CDPATH CFLAGS LDFLAGS MESON_TESTTHREADS
 
-self=ci/${0##*/}
-cd "$(dirname "$0")/.."
+# A script lies in ci/ or in a folder of it.
+cd "$(dirname "$0")"
+self=${0##*/}
+while [ ! -f meson_options.txt ]; do
+	self=${PWD##*/}/$self
+	cd ..
+done
 # shellcheck disable=SC2034 # for the scripts that source this
 root=$PWD
 
