@@ -100,8 +100,9 @@ static int guard_judge(struct guard *g, struct err *err)
 	return rc;
 }
 
-int guard_open(struct guard *g, const struct agent *a, const char *serial,
-	       struct err *err)
+/* All but the signatures. */
+static int guard_take(struct guard *g, const struct agent *a,
+		      const char *serial, struct err *err)
 {
 	int rc;
 
@@ -114,25 +115,35 @@ int guard_open(struct guard *g, const struct agent *a, const char *serial,
 		rc = guard_claim(g, err);
 	if (!rc)
 		rc = guard_verify(g, a, err);
-	if (!rc)
-		rc = guard_judge(g, err);
 	if (rc)
 		guard_close(g);
 	return rc;
 }
 
+int guard_open(struct guard *g, const struct agent *a, const char *serial,
+	       struct err *err)
+{
+	char *serials[] = { (char *)(uintptr_t)serial };
+
+	return guard_open_all(g, a, serials, 1, err);
+}
+
 int guard_open_all(struct guard *g, const struct agent *a, char *const *serials,
 		   size_t count, struct err *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		int rc = guard_open(&g[i], a, serials[i], err);
+	size_t taken = 0;
+	int rc = 0;
 
-		if (rc) {
-			guard_close_all(g, i);
-			return rc;
-		}
+	while (!rc && taken < count) {
+		rc = guard_take(&g[taken], a, serials[taken], err);
+		if (!rc)
+			probe_prefetch(g[taken++].fd);
 	}
-	return 0;
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = guard_judge(&g[i], err);
+	if (rc)
+		guard_close_all(g, taken);
+	return rc;
 }
 
 /* Kernel name of an open block device by its number. A fixture's node is a

@@ -2,12 +2,16 @@
 
 #include <blkid/blkid.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "host/util/parse.h"
 
 #define PROBE_MAX_WIPES 64u
+/* Superblocks lie in the first half MiB and the last (ZFS has two labels of
+ * 256 KiB at each end, md 0.90 and BIOS RAIDs theirs in the last 128 KiB). */
+#define PROBE_END_BYTES (512 * 1024)
 
 bool probe_is_ours(const char *type, const char *label)
 {
@@ -65,6 +69,16 @@ static void probe_fill(blkid_probe pr, struct probe_sig *s)
 	s->ours = !table && probe_is_ours(s->type, s->label);
 }
 
+void probe_prefetch(int fd)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+
+	(void)posix_fadvise(fd, 0, PROBE_END_BYTES, POSIX_FADV_WILLNEED);
+	if (end > 2 * PROBE_END_BYTES)
+		(void)posix_fadvise(fd, end - PROBE_END_BYTES, PROBE_END_BYTES,
+				    POSIX_FADV_WILLNEED);
+}
+
 int probe_read(int fd, struct probe_result *out, struct err *err)
 {
 	blkid_probe pr = probe_open(fd);
@@ -81,6 +95,22 @@ int probe_read(int fd, struct probe_result *out, struct err *err)
 		return err_set(err, -EIO,
 			       "reading the device's signatures failed");
 	return 0;
+}
+
+void probe_uuid(int fd, const char *type, char *uuid)
+{
+	char *only[] = { (char *)(uintptr_t)type, NULL };
+	blkid_probe pr = probe_open(fd);
+
+	uuid[0] = '\0';
+	if (!pr)
+		return;
+	blkid_probe_enable_partitions(pr, 0);
+	if (blkid_probe_filter_superblocks_type(pr, BLKID_FLTR_ONLYIN, only) ==
+		    0 &&
+	    blkid_do_probe(pr) == 0)
+		(void)str_copy(uuid, PROBE_UUID_BYTES, probe_value(pr, "UUID"));
+	blkid_free_probe(pr);
 }
 
 int probe_wipe_ours(int fd, struct err *err)

@@ -305,7 +305,7 @@ Bay__Target **record_wire_targets(const struct record *r,
 static char *record_uuid(const struct agent *a, const Bay__ArraySpec *spec,
 			 struct arena *arena)
 {
-	struct probe_result sigs = { 0 };
+	char uuid[PROBE_UUID_BYTES] = "";
 	char path[FS_PATH_BYTES];
 	struct disk d;
 	int fd;
@@ -315,10 +315,10 @@ static char *record_uuid(const struct agent *a, const Bay__ArraySpec *spec,
 		return arena_strdup(arena, "");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		(void)probe_read(fd, &sigs, NULL);
+		probe_uuid(fd, "linux_raid_member", uuid);
 		close(fd);
 	}
-	return arena_strdup(arena, sigs.count ? sigs.sig[0].uuid : "");
+	return arena_strdup(arena, uuid);
 }
 
 static void record_md_state(const struct agent *a, const struct record *r,

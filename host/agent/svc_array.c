@@ -304,29 +304,73 @@ int svc_array_stop(struct call *call)
 	return rc ? rc : array_stop_record(call, &r);
 }
 
-static int array_zero_disk(struct call *call, const char *serial)
+static bool array_is_md(const struct probe_sig *s)
+{
+	return strcmp(s->type, "linux_raid_member") == 0;
+}
+
+/* mdadm erases the superblocks of all members in one call. */
+static int array_zero_members(struct call *call, struct guard *g, size_t count)
 {
 	const struct array_env env = agent_array_env(call->agent);
-	struct guard g;
-	bool md = false;
-	int rc = guard_open(&g, call->agent, serial, &call->err);
+	const char *device[ARRAY_MEMBERS_MAX];
+	size_t n = 0;
+	int rc = 0;
 
+	for (size_t i = 0; !rc && i < count; i++) {
+		bool md = false;
+
+		for (size_t k = 0; k < g[i].sigs.count; k++)
+			md |= array_is_md(&g[i].sigs.sig[k]);
+		if (!md)
+			continue;
+		rc = guard_hand_over(&g[i], call->agent, &call->err);
+		device[n++] = g[i].path;
+	}
+	return rc || n == 0 ? rc : md_zero(&env, device, n, &call->err);
+}
+
+/* What else of bay's is on the disk. mdadm wanted it unclaimed: a member with
+ * more than its superblock is claimed and judged anew. */
+static int array_zero_rest(struct call *call, struct guard *g)
+{
+	struct err *err = &call->err;
+	bool more = g->sigs.count == PROBE_MAX;
+	int rc = 0;
+
+	for (size_t i = 0; i < g->sigs.count; i++)
+		more |= !array_is_md(&g->sigs.sig[i]);
+	if (!more)
+		return 0;
+	if (g->fd < 0) {
+		char serial[sizeof(g->serial)];
+
+		memcpy(serial, g->serial, sizeof(serial));
+		guard_close(g);
+		rc = guard_open(g, call->agent, serial, err);
+	}
+	return rc ? rc : guard_wipe(g, call->agent, err);
+}
+
+/* All disks are judged before the first is written. */
+static int array_zero_disks(struct call *call, char *const *serials,
+			    size_t count)
+{
+	struct guard g[ARRAY_MEMBERS_MAX];
+	int rc;
+
+	if (count > ARRAY_MEMBERS_MAX)
+		return err_set(&call->err, -EINVAL,
+			       "%zu disks are more than the %u that an array "
+			       "may have",
+			       count, ARRAY_MEMBERS_MAX);
+	rc = guard_open_all(g, call->agent, serials, count, &call->err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < g.sigs.count; i++)
-		md |= strcmp(g.sigs.sig[i].type, "linux_raid_member") == 0;
-	if (md) {
-		rc = guard_hand_over(&g, call->agent, &call->err);
-		if (!rc)
-			rc = md_zero(&env, g.path, &call->err);
-		guard_close(&g);
-		if (!rc)
-			rc = guard_open(&g, call->agent, serial, &call->err);
-		if (rc)
-			return rc;
-	}
-	rc = guard_wipe(&g, call->agent, &call->err);
-	guard_close(&g);
+	rc = array_zero_members(call, g, count);
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = array_zero_rest(call, &g[i]);
+	guard_close_all(g, count);
 	return rc;
 }
 
@@ -340,9 +384,7 @@ int svc_array_zero(struct call *call)
 		rc = array_stop_record(call, &r);
 	else if (rc == -ENOENT)
 		rc = 0;
-	for (size_t i = 0; !rc && i < req->n_serial; i++)
-		rc = array_zero_disk(call, req->serial[i]);
-	return rc;
+	return rc ? rc : array_zero_disks(call, req->serial, req->n_serial);
 }
 
 int svc_array_show(struct call *call)

@@ -17,17 +17,24 @@
 #define INVENTORY_WAIT_MAX_MS 600000u
 #define INVENTORY_POLL_MS     250 /* should an uevent be missed */
 
-static void inventory_signatures(const struct agent *a, const struct disk *d,
-				 struct arena *arena, Bay__BlockDev *dev)
+/* -1: cannot be opened, so nothing can be said of its signatures. */
+static int inventory_open(const struct agent *a, const struct disk *d)
 {
-	struct probe_result found;
 	char path[FS_PATH_BYTES];
 	int fd = -1;
 
 	if (disk_path(a->cfg.root, d, path) == 0)
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return;
+	if (fd >= 0)
+		probe_prefetch(fd);
+	return fd;
+}
+
+static void inventory_signatures(int fd, struct arena *arena,
+				 Bay__BlockDev *dev)
+{
+	struct probe_result found;
+
 	if (probe_read(fd, &found, NULL) == 0 && found.count) {
 		dev->signature = arena_array(arena, found.count,
 					     sizeof(*dev->signature));
@@ -45,7 +52,6 @@ static void inventory_signatures(const struct agent *a, const struct disk *d,
 			dev->signature[dev->n_signature++] = w;
 		}
 	}
-	close(fd);
 }
 
 static Bay__BlockDev *inventory_dev(const struct agent *a, const struct disk *d,
@@ -70,7 +76,6 @@ static Bay__BlockDev *inventory_dev(const struct agent *a, const struct disk *d,
 	(void)disk_in_use(a->cfg.root, d, "", by, sizeof(by));
 	dev->in_use = by[0] != '\0';
 	dev->in_use_by = arena_strdup(arena, by);
-	inventory_signatures(a, d, arena, dev);
 	return dev;
 }
 
@@ -90,16 +95,27 @@ int svc_inventory(struct call *call)
 	Bay__Inventory *inv = arena_alloc(call->arena, sizeof(*inv));
 	struct disk *list = NULL;
 	size_t count = 0;
+	int *fd;
 	int rc = disk_scan(a->cfg.root, &list, &count);
 
 	if (rc)
 		return err_sys(&call->err, rc, "cannot list the disks");
 	bay__inventory__init(inv);
 	inv->dev = arena_array(call->arena, count + 1, sizeof(*inv->dev));
+	fd = arena_array(call->arena, count + 1, sizeof(*fd));
 	for (size_t i = 0; i < count; i++) {
-		if (inventory_wanted(call->req->inventory, &list[i]))
-			inv->dev[inv->n_dev++] =
-				inventory_dev(a, &list[i], call->arena);
+		if (!inventory_wanted(call->req->inventory, &list[i]))
+			continue;
+		/* All are opened first: their reads run side by side. */
+		fd[inv->n_dev] = inventory_open(a, &list[i]);
+		inv->dev[inv->n_dev++] =
+			inventory_dev(a, &list[i], call->arena);
+	}
+	for (size_t i = 0; i < inv->n_dev; i++) {
+		if (fd[i] < 0)
+			continue;
+		inventory_signatures(fd[i], call->arena, inv->dev[i]);
+		close(fd[i]);
 	}
 	free(list);
 	call->reply->body_case = BAY__REPLY__BODY_INVENTORY;

@@ -125,7 +125,8 @@ int md_stop(const struct array_env *env, const char *node, struct err *err)
 	return rc;
 }
 
-int md_zero(const struct array_env *env, const char *device, struct err *err)
+int md_zero(const struct array_env *env, const char *const *device,
+	    size_t count, struct err *err)
 {
 	struct arena arena = { 0 };
 	struct argv v = { .arena = &arena };
@@ -133,7 +134,8 @@ int md_zero(const struct array_env *env, const char *device, struct err *err)
 
 	argv_add(&v, "mdadm");
 	argv_add(&v, "--zero-superblock");
-	argv_add(&v, device);
+	for (size_t i = 0; i < count; i++)
+		argv_add(&v, device[i]);
 	rc = md_tool(env, &v, err);
 	arena_free(&arena);
 	return rc;

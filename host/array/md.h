@@ -21,8 +21,10 @@ int md_assemble(const struct array_env *env, const struct array_spec *spec,
 /* Stop /dev/NODE; a node that is not there is success. -EBUSY: in use. */
 int md_stop(const struct array_env *env, const char *node, struct err *err);
 
-/* Erase the md superblock of one member that no array holds. */
-int md_zero(const struct array_env *env, const char *device, struct err *err);
+/* Erase the md superblocks of members that no array holds; count is 1 or more.
+ */
+int md_zero(const struct array_env *env, const char *const *device,
+	    size_t count, struct err *err);
 
 /* -ENOENT: no such md device. */
 int md_read_state(const char *root, const char *node, struct md_state *out);

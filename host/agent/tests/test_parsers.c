@@ -95,6 +95,7 @@ static void our_signature_is_erased_and_a_foreign_one_kept(void **state)
 {
 	int ours = image_with("bay-t-0");
 	int foreign = image_with("photos");
+	char uuid[PROBE_UUID_BYTES];
 	struct probe_result r;
 	struct err err = { 0 };
 
@@ -104,6 +105,10 @@ static void our_signature_is_erased_and_a_foreign_one_kept(void **state)
 	assert_string_equal(r.sig[0].type, "ext4");
 	assert_int_equal(r.sig[0].offset_bytes, 1080);
 	assert_true(r.sig[0].ours);
+	probe_uuid(ours, "ext4", uuid);
+	assert_string_equal(uuid, r.sig[0].uuid);
+	probe_uuid(ours, "linux_raid_member", uuid);
+	assert_string_equal(uuid, "");
 	assert_int_equal(probe_wipe_ours(ours, &err), 0);
 	assert_int_equal(probe_read(ours, &r, &err), 0);
 	assert_int_equal(r.count, 0);
