@@ -16,6 +16,9 @@
 #define SAMPLER_TEXT_BYTES (256u * 1024)
 #define SAMPLER_STAT_BYTES 512u /* only its first line counts */
 #define SAMPLER_POINTS_MIN 16u
+/* Longer numbers move the last wanted line down; past this much the file is
+ * read whole again. */
+#define SAMPLER_VM_SLACK 256u
 /* Encoded bytes of one device's, and of the host's, part of a point: tags and
  * varints of 17 and 24 numbers, most of 3 to 5 bytes. */
 #define SAMPLER_DISK_ENCODED 96u
@@ -59,6 +62,7 @@ struct sampler {
 	struct text_keys vm_keys, mem_keys;
 	uint64_t period_ns;
 	uint64_t mem_next_ns;
+	size_t vm_bytes; /* of vmstat that are read */
 	struct sample_device device[SAMPLE_DEVICES_MAX];
 	struct sample_point *point;
 	uint64_t (*disk)[DISK_COUNTERS];
@@ -92,6 +96,30 @@ static ssize_t sampler_read(struct sampler *s, enum sampler_file file,
 	return n < 0 ? -errno : (ssize_t)len;
 }
 
+static void sampler_cut_vm(struct sampler *s, size_t len)
+{
+	size_t want = text_keys_end(&s->vm_keys, s->text, len) +
+		      SAMPLER_VM_SLACK;
+
+	s->vm_bytes = want < SAMPLER_TEXT_BYTES ? want : SAMPLER_TEXT_BYTES;
+}
+
+/* The kernel makes the text line by line as it is asked for, and what is wanted
+ * stands in its first third. */
+static int sampler_read_vm(struct sampler *s, struct sample_point *p)
+{
+	ssize_t n = sampler_read(s, FILE_VMSTAT, s->vm_bytes);
+
+	if (n >= 0 && !text_keys_read(&s->vm_keys, s->text, (size_t)n, p->vm)) {
+		n = sampler_read(s, FILE_VMSTAT, SAMPLER_TEXT_BYTES);
+		if (n < 0)
+			return (int)n;
+		(void)text_keys_read(&s->vm_keys, s->text, (size_t)n, p->vm);
+		sampler_cut_vm(s, (size_t)n);
+	}
+	return n < 0 ? (int)n : 0;
+}
+
 static int sampler_read_host(struct sampler *s, struct sample_point *p)
 {
 	ssize_t n;
@@ -101,11 +129,7 @@ static int sampler_read_host(struct sampler *s, struct sample_point *p)
 	if (n < 0)
 		return -errno;
 	s->series.cpu_fields = text_stat(s->text, (size_t)n, p->cpu);
-	n = sampler_read(s, FILE_VMSTAT, SAMPLER_TEXT_BYTES);
-	if (n < 0)
-		return (int)n;
-	(void)text_keys_read(&s->vm_keys, s->text, (size_t)n, p->vm);
-	return 0;
+	return sampler_read_vm(s, p);
 }
 
 /* /proc/meminfo costs the kernel more than the others together, and what it
@@ -254,9 +278,11 @@ static int sampler_find_keys(struct sampler *s, struct err *err)
 {
 	ssize_t n = sampler_read(s, FILE_VMSTAT, SAMPLER_TEXT_BYTES);
 
-	if (n >= 0)
+	if (n >= 0) {
 		text_keys_find(&s->vm_keys, s->text, (size_t)n, sample_vm_names,
 			       VM_COUNT);
+		sampler_cut_vm(s, (size_t)n);
+	}
 	if (n >= 0)
 		n = sampler_read(s, FILE_MEMINFO, SAMPLER_TEXT_BYTES);
 	if (n < 0)

@@ -109,6 +109,17 @@ void text_keys_find(struct text_keys *k, const char *text, size_t len,
 	}
 }
 
+size_t text_keys_end(const struct text_keys *k, const char *text, size_t len)
+{
+	const char *end = text + len;
+	const char *p = text;
+	unsigned last = k->count ? k->key[k->count - 1].line : 0;
+
+	for (unsigned line = 0; line <= last && p < end; line++)
+		p = text_line_end(p, end) + 1;
+	return p < end ? (size_t)(p - text) : len;
+}
+
 bool text_keys_read(const struct text_keys *k, const char *text, size_t len,
 		    uint64_t *out)
 {
@@ -124,6 +135,8 @@ bool text_keys_read(const struct text_keys *k, const char *text, size_t len,
 		if (p >= end)
 			return false;
 		line_end = text_line_end(p, end);
+		if (line_end == end) /* its number may be cut off */
+			return false;
 		while (p < line_end && *p != ' ')
 			p++;
 		if (!parse_next_u64(&p, line_end, &out[k->key[i].out]))

@@ -70,7 +70,10 @@ struct text_keys {
  * out and its value stays as it was. */
 void text_keys_find(struct text_keys *k, const char *text, size_t len,
 		    const char *const *names, unsigned count);
-/* Read the values. False: the text ended early. */
+/* Bytes of text up to the end of the last wanted line. */
+size_t text_keys_end(const struct text_keys *k, const char *text, size_t len);
+/* Read the values. False: the text ended early, even within the last wanted
+ * line; out holds what came before. */
 bool text_keys_read(const struct text_keys *k, const char *text, size_t len,
 		    uint64_t *out);
 

@@ -115,6 +115,28 @@ static void a_full_series_is_thinned_over_its_whole_span(void **state)
 	sampler_free(s);
 }
 
+/* The sampler reads no further than what it wants stood at first. */
+static void wanted_counters_may_move_down_in_vmstat(void **state)
+{
+	struct bed *b = *state;
+	struct sampler *s = sampler_new(&b->cfg, NULL);
+	const struct sample_series *series;
+	char text[2048];
+
+	assert_non_null(s);
+	for (unsigned i = 0; i < 3; i++) {
+		(void)snprintf(text, sizeof(text),
+			       "nr_dirty %0*u\nnr_written %u\nrest 1\n",
+			       (int)(1 + 600 * i), 1 + i, 1000 + i);
+		put(b, "vmstat", text);
+		assert_int_equal(sampler_take(s), 0);
+	}
+	series = sampler_series(s);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(series->point[i].vm[VM_NR_WRITTEN], 1000 + i);
+	sampler_free(s);
+}
+
 static void a_pulled_disk_keeps_its_last_counters(void **state)
 {
 	struct bed *b = *state;
@@ -253,6 +275,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			a_full_series_is_thinned_over_its_whole_span, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			wanted_counters_may_move_down_in_vmstat, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(
 			a_pulled_disk_keeps_its_last_counters, setup, teardown),

@@ -95,6 +95,25 @@ static void keys_are_found_once_and_read_by_line(void **state)
 	assert_false(text_keys_read(&k, later, 20, v));
 }
 
+static void a_number_that_is_cut_off_is_not_read(void **state)
+{
+	static const char *const names[] = { "nr_dirty" };
+	static const char text[] = "nr_dirty 1234\nnr_more 1\n";
+	const size_t line = strlen("nr_dirty 1234\n");
+	uint64_t v = 1;
+	struct text_keys k;
+
+	(void)state;
+	text_keys_find(&k, text, strlen(text), names, 1);
+	assert_int_equal(text_keys_end(&k, text, strlen(text)), line);
+	assert_int_equal(text_keys_end(&k, text, 5), 5);
+	for (size_t len = 0; len < line; len++)
+		assert_false(text_keys_read(&k, text, len, &v));
+	assert_int_equal(v, 1);
+	assert_true(text_keys_read(&k, text, line, &v));
+	assert_int_equal(v, 1234);
+}
+
 static void meminfo_has_a_colon(void **state)
 {
 	static const char *const names[] = { "MemFree", "Dirty" };
@@ -118,6 +137,7 @@ int main(void)
 		cmocka_unit_test(damaged_lines_are_no_counters),
 		cmocka_unit_test(the_first_line_of_stat_is_all_cpus),
 		cmocka_unit_test(keys_are_found_once_and_read_by_line),
+		cmocka_unit_test(a_number_that_is_cut_off_is_not_read),
 		cmocka_unit_test(meminfo_has_a_colon),
 	};
 
