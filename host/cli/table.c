@@ -14,7 +14,7 @@
 	X(cmd_help)
 
 #define DECLARE(cmd) extern const struct command cmd;
-#define LIST(cmd)    &cmd,
+#define LIST(cmd)    &(cmd),
 
 COMMANDS(DECLARE)
 

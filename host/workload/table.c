@@ -6,7 +6,7 @@
 #define WORKLOAD_KINDS(X) X(workload_dd_write)
 
 #define DECLARE(kind) extern const struct workload_kind kind;
-#define LIST(kind)    &kind,
+#define LIST(kind)    &(kind),
 
 WORKLOAD_KINDS(DECLARE)
 
