@@ -415,8 +415,15 @@ static int switch_slots(struct session_of *s, enum power_verb verb,
 {
 	struct rig_slot_report reports[RIG_SLOTS_MAX] = { { 0 } };
 	int shown;
-	int rc;
+	int rc = 0;
 
+	/* What an earlier run armed would take the power away as soon as this
+	 * command is gone. */
+	if (verb != POWER_OFF)
+		rc = rig_arm_silence(s->rig, mask, SILENCE_POLICY__SILENCE_HOLD,
+				     err);
+	if (rc)
+		return rc;
 	if (verb == POWER_CYCLE)
 		rc = rig_slot_cycle(s->rig, mask, ms, reports, err);
 	else
