@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/matrix/pb.h"
+#include "host/matrix/work.h"
 #include "host/util/parse.h"
 
 /* A knob with this value is left as the kernel has it. */
@@ -99,6 +100,11 @@ static const char *check_word(const char *v)
 	return *v && !strpbrk(v, " \t\n/") ? NULL : "one word";
 }
 
+static const char *check_workload(const char *v)
+{
+	return work_is_kind(v) ? NULL : "a workload that bay has";
+}
+
 static const char *check_text(const char *v)
 {
 	return strpbrk(v, "\n\r") ? "one line" : NULL;
@@ -139,6 +145,11 @@ static bool is_raid1(const struct axis *a, const Bay__Cell *c)
 static bool is_fs(const struct axis *a, const Bay__Cell *c)
 {
 	return strcmp(c->fs->type, a->scope) == 0;
+}
+
+static bool is_param(const struct axis *a, const Bay__Cell *c)
+{
+	return work_has_param(c->workload->kind, a->name);
 }
 
 static int apply_layout(const struct axis *a, const char *value,
@@ -320,7 +331,7 @@ static const struct axis_kind axis_kinds[KIND_COUNT] = {
 	[LAYOUT] = { "layout", check_layout, NULL, apply_layout,
 		     .own_name = true },
 	[FS] = { "fs", check_fs, NULL, apply_fs, .own_name = true },
-	[WORKLOAD] = { "workload", check_word, NULL, apply_workload,
+	[WORKLOAD] = { "workload", check_workload, NULL, apply_workload,
 		       .own_name = true },
 	[KERNEL] = { "kernel", check_word, NULL, apply_kernel,
 		     .own_name = true },
@@ -330,9 +341,9 @@ static const struct axis_kind axis_kinds[KIND_COUNT] = {
 	[CHUNK] = { "chunk", check_chunk, is_raid0, apply_chunk },
 	[BITMAP] = { "bitmap", check_bitmap, is_raid1, apply_bitmap },
 	[SYNC] = { "initial_sync", check_bool, is_raid1, apply_sync },
-	[MKFS] = { "mkfs", check_text, is_fs, apply_mkfs },
-	[MOUNT] = { "mount", check_text, is_fs, apply_mount },
-	[PARAM] = { "params", check_text, NULL, apply_param },
+	[MKFS] = { "mkfs", check_text, is_fs, apply_mkfs, .key_name = true },
+	[MOUNT] = { "mount", check_text, is_fs, apply_mount, .key_name = true },
+	[PARAM] = { "params", check_text, is_param, apply_param },
 	[READ_AHEAD] = { "read_ahead_kb", check_number, NULL,
 			 apply_array_knob },
 	[MAX_SECTORS] = { "max_sectors_kb", check_number, NULL,

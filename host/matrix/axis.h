@@ -36,6 +36,7 @@ struct axis_kind {
 		     struct axis_cell *c);
 	bool in_name;  /* named in the case even when it does not vary */
 	bool own_name; /* has its own place in the case's name */
+	bool key_name; /* named by its key: the scope stands elsewhere */
 };
 
 /* Build m->axes, in the order in which they are applied. 0, -ENOMEM. */

@@ -7,6 +7,7 @@
 
 #include "host/bench/conf.h"
 #include "host/matrix/axis.h"
+#include "host/matrix/work.h"
 #include "host/util/parse.h"
 
 #define VALUES_MAX 256
@@ -238,6 +239,27 @@ static int check_disks(struct conf *f, const struct matrix *m)
 	return 0;
 }
 
+/* A parameter that no workload of the matrix has is a typing error. */
+static int check_params(struct conf *f, const struct matrix *m)
+{
+	char path[64];
+	unsigned i, k;
+
+	for (i = 0; i < m->n_params; i++) {
+		for (k = 0; k < m->n_workload; k++)
+			if (work_has_param(m->workload[k], m->params[i].name))
+				break;
+		snprintf(path, sizeof(path), "params[%u]", i);
+		if (k == m->n_workload)
+			return conf_fail(f, path,
+					 "params: no workload of this matrix "
+					 "has the parameter '%s' (it is not "
+					 "one of %s's)",
+					 m->params[i].name, m->workload[0]);
+	}
+	return 0;
+}
+
 static int check_numbers(struct conf *f, struct matrix *m)
 {
 	if (!conf_line(f, "repeats"))
@@ -281,6 +303,8 @@ static int check(struct conf *f, struct matrix *m)
 		ret = axes_build(m);
 	for (i = 0; i < m->n_axes && ret == 0; i++)
 		ret = check_values(f, &m->axes[i]);
+	if (ret == 0)
+		ret = check_params(f, m);
 	if (ret == 0)
 		ret = check_disks(f, m);
 	if (ret == 0 && m->compare && strcmp(m->compare, "none") != 0 &&

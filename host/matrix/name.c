@@ -10,7 +10,6 @@ static const struct {
 	const char *kind, *param, *suffix;
 } short_names[] = {
 	{ "dd-write", "n", "dd" },
-	{ "dd-read", "n", "ddr" },
 };
 #define SHORT_COUNT (sizeof(short_names) / sizeof(short_names[0]))
 
@@ -99,7 +98,7 @@ static void put_middle(struct text *t, const struct matrix *m,
 		if (!is_shown(a, c))
 			continue;
 		put(t, "%s%s=", t->n > start ? "-" : "",
-		    a->scope && a->kind->applies ? a->kind->key : a->name);
+		    a->kind->key_name ? a->kind->key : a->name);
 		put_value(t, a->values[at[i]]);
 	}
 	if (t->n == start)

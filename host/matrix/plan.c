@@ -7,6 +7,7 @@
 
 #include "host/matrix/axis.h"
 #include "host/matrix/name.h"
+#include "host/matrix/work.h"
 #include "host/util/parse.h"
 
 #define AXES_MAX 128
@@ -14,6 +15,9 @@
 /* Seconds of a cell outside its workload, until the journal knows better. */
 #define OVERHEAD_S 15.0
 #define UNKNOWN_S  60.0
+
+/* Hang guard of a cell whose length its workload cannot say. */
+#define UNKNOWN_GUARD_S (6 * 3600u)
 
 /* One combination of values, one repeat of it. */
 struct point {
@@ -137,9 +141,10 @@ static bool step(const struct matrix *m, unsigned *at)
 	return false;
 }
 
-/* Does this point describe a cell of its own? 1, 0 or an error. */
+/* Does this point describe a cell of its own? 1, 0 or an error; err says what
+ * is wrong with the workload. */
 static int is_cell(const struct matrix *m, const unsigned *at,
-		   const struct axis_cell *disks)
+		   const struct axis_cell *disks, struct err *err)
 {
 	struct axis_cell c = *disks;
 	bool same;
@@ -151,6 +156,8 @@ static int is_cell(const struct matrix *m, const unsigned *at,
 	if (!c.cell)
 		return -ENOMEM;
 	ret = fill_cell(m, at, &c, &same);
+	if (ret == 0 && !same)
+		ret = work_check(c.cell, NULL, err);
 	bay__cell__free_unpacked(c.cell, NULL);
 	return ret < 0 ? ret : !same;
 }
@@ -180,7 +187,9 @@ static int find_points(const struct matrix *m, const struct axis_cell *disks,
 	int ret;
 
 	do {
-		ret = is_cell(m, pt.at, disks);
+		ret = is_cell(m, pt.at, disks, err);
+		if (ret == -EINVAL)
+			return ret;
 		if (ret == -ENODEV)
 			return err_set(err, ret,
 				       "%s wants more disks than the bench's "
@@ -356,32 +365,25 @@ static int order_points(const struct matrix *m, struct points *p)
 
 /* ---- cells ------------------------------------------------------------ */
 
-static const char *param(const Bay__Cell *c, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < c->workload->n_param; i++)
-		if (strcmp(c->workload->param[i]->name, name) == 0)
-			return c->workload->param[i]->value;
-	return NULL;
-}
-
 double plan_cell_estimate_s(const Bay__Cell *cell)
 {
-	const char *s = param(cell, "seconds");
-	double seconds;
+	double seconds = 0.0;
 
-	if (!s || parse_double(s, &seconds) < 0 || seconds < 0)
+	if (work_check(cell, &seconds, NULL) < 0 || seconds <= 0.0)
 		seconds = UNKNOWN_S;
 	return seconds + OVERHEAD_S;
 }
 
 static uint32_t timeout_s(const struct matrix *m, const Bay__Cell *c)
 {
+	double seconds = 0.0;
+
 	if (m->timeout_s)
 		return m->timeout_s;
+	if (work_check(c, &seconds, NULL) < 0 || seconds <= 0.0)
+		return UNKNOWN_GUARD_S;
 	/* Writeback of a full page cache may take its time. */
-	return (uint32_t)(4 * plan_cell_estimate_s(c) + 120);
+	return (uint32_t)(4 * (seconds + OVERHEAD_S) + 120);
 }
 
 /* FNV-1a, 128 bits. */

@@ -37,7 +37,7 @@ static struct {
 
 #define MATRIX                                                                 \
 	"experiment: e\nlayout: [single, RAID1-2HDD]\nfs: xfs\nworkload: "     \
-	"dd-write\nthresh: 100M\n"
+	"dd-write\nparams: {seconds: 5}\nthresh: 100M\n"
 
 static void drop_db(void)
 {

@@ -51,7 +51,8 @@ static void assert_has_case(const struct plan *p, const char *name)
 	"experiment: demo\nseed: 7\n"                                          \
 	"layout: [single, JBOD-2HDD, RAID0-2HDD, RAID1-2HDD]\n"                \
 	"fs: [xfs, ext4]\nworkload: dd-write\n"                                \
-	"params: {n: 1, seconds: 8}\nkernel: [\"6.1\", \"6.12\"]\n"
+	"params: {n: 1, seconds: 8}\nkernel: [\"6.1\", "                       \
+	"\"6.12\"]\n"
 
 static void axes_multiply(void **state)
 {
@@ -85,11 +86,13 @@ static void another_seed_gives_another_order_of_the_same_cells(void **state)
 {
 	struct plan a =
 		plan("experiment: e\nseed: 1\nlayout: single\nfs: [xfs, "
-		     "ext4, btrfs]\nworkload: dd-write\nthresh: [1M, "
+		     "ext4, btrfs]\nworkload: dd-write\nparams: {seconds: "
+		     "5}\nthresh: [1M, "
 		     "10M, 100M, 1000M]\n");
 	struct plan b =
 		plan("experiment: e\nseed: 2\nlayout: single\nfs: [xfs, "
-		     "ext4, btrfs]\nworkload: dd-write\nthresh: [1M, "
+		     "ext4, btrfs]\nworkload: dd-write\nparams: {seconds: "
+		     "5}\nthresh: [1M, "
 		     "10M, 100M, 1000M]\n");
 	size_t i, k, moved = 0, found = 0;
 
@@ -108,9 +111,10 @@ static void another_seed_gives_another_order_of_the_same_cells(void **state)
 
 static void names_follow_the_published_grammar(void **state)
 {
-	struct plan p = plan("experiment: e\nlayout: [single, RAID0-2HDD]\n"
-			     "fs: xfs\nworkload: dd-write\nparams: {n: 10}\n"
-			     "thresh: [1M, 100M]\n");
+	struct plan p = plan(
+		"experiment: e\nlayout: [single, RAID0-2HDD]\n"
+		"fs: xfs\nworkload: dd-write\nparams: {seconds: 5, n: 10}\n"
+		"thresh: [1M, 100M]\n");
 	char full[CASE_NAME_BYTES];
 
 	(void)state;
@@ -126,12 +130,12 @@ static void names_follow_the_published_grammar(void **state)
 
 static void a_setting_is_named_only_when_it_varies(void **state)
 {
-	struct plan p =
-		plan("experiment: e\nlayout: RAID0-2HDD\nfs: xfs\n"
-		     "workload: dd-write\nchunk: [64k, 512k]\n"
-		     "read_ahead_kb: 128\nsysctl: {vm.swappiness: [1, "
-		     "60]}\nmount: {xfs: [noatime, \"noatime,discard\"],"
-		     " ext4: noatime}\n");
+	struct plan p = plan(
+		"experiment: e\nlayout: RAID0-2HDD\nfs: xfs\n"
+		"workload: dd-write\nparams: {seconds: 5}\nchunk: [64k, 512k]\n"
+		"read_ahead_kb: 128\nsysctl: {vm.swappiness: [1, "
+		"60]}\nmount: {xfs: [noatime, \"noatime,discard\"],"
+		" ext4: noatime}\n");
 
 	(void)state;
 	assert_int_equal(p.n, 8);
@@ -144,7 +148,8 @@ static void a_setting_is_named_only_when_it_varies(void **state)
 static void a_key_without_meaning_in_a_layout_does_not_multiply_it(void **state)
 {
 	struct plan p = plan("experiment: e\nlayout: [single, RAID0-2HDD, "
-			     "RAID1-2HDD]\nfs: xfs\nworkload: dd-write\n"
+			     "RAID1-2HDD]\nfs: xfs\nworkload: "
+			     "dd-write\nparams: {seconds: 5}\n"
 			     "chunk: [64k, 512k]\nbitmap: [none, internal]\n");
 
 	(void)state;
@@ -157,7 +162,8 @@ static void a_key_without_meaning_in_a_layout_does_not_multiply_it(void **state)
 static void kernels_are_grouped_and_turned_in_each_repeat(void **state)
 {
 	struct plan p = plan("experiment: e\nrepeats: 3\nlayout: [single, "
-			     "JBOD-2HDD]\nfs: xfs\nworkload: dd-write\nkernel: "
+			     "JBOD-2HDD]\nfs: xfs\nworkload: dd-write\nparams: "
+			     "{seconds: 5}\nkernel: "
 			     "[A, B]\n");
 	char order[32] = "";
 	size_t i;
@@ -173,9 +179,10 @@ static void kernels_are_grouped_and_turned_in_each_repeat(void **state)
 
 static void the_compared_axis_runs_a_b_b_a(void **state)
 {
-	struct plan p = plan("experiment: e\nrepeats: 2\ncompare: scheduler\n"
-			     "layout: [single, JBOD-2HDD]\nfs: xfs\nworkload: "
-			     "dd-write\nscheduler: [A, B]\n");
+	struct plan p =
+		plan("experiment: e\nrepeats: 2\ncompare: scheduler\n"
+		     "layout: [single, JBOD-2HDD]\nfs: xfs\nworkload: "
+		     "dd-write\nparams: {seconds: 5}\nscheduler: [A, B]\n");
 	char order[32] = "";
 	size_t i;
 
@@ -189,11 +196,12 @@ static void the_compared_axis_runs_a_b_b_a(void **state)
 
 static void rules_keep_and_drop_cells(void **state)
 {
-	struct plan p = plan(
-		"experiment: e\nlayout: [single, RAID1-2HDD]\n"
-		"fs: [xfs, ext4]\nworkload: dd-write\nparams: {n: [1, 10]}\n"
-		"exclude:\n  - {layout: RAID1-2HDD, n: 10}\n"
-		"include:\n  - {fs: xfs}\n  - {layout: single, n: [1]}\n");
+	struct plan p =
+		plan("experiment: e\nlayout: [single, RAID1-2HDD]\n"
+		     "fs: [xfs, ext4]\nworkload: dd-write\nparams: {seconds: "
+		     "5, n: [1, 10]}\n"
+		     "exclude:\n  - {layout: RAID1-2HDD, n: 10}\n"
+		     "include:\n  - {fs: xfs}\n  - {layout: single, n: [1]}\n");
 
 	(void)state;
 	/* xfs: single 1, 10, RAID1 1; ext4: single 1 */
@@ -206,9 +214,10 @@ static void rules_keep_and_drop_cells(void **state)
 static void a_key_survives_the_growth_of_the_matrix(void **state)
 {
 	struct plan a = plan("experiment: e\nlayout: single\nfs: xfs\nworkload:"
-			     " dd-write\nthresh: 1M\n");
+			     " dd-write\nparams: {seconds: 5}\nthresh: 1M\n");
 	struct plan b = plan("experiment: e\nlayout: [single, RAID0-2HDD]\nfs: "
-			     "[ext4, xfs]\nworkload: dd-write\nthresh: [2M, "
+			     "[ext4, xfs]\nworkload: dd-write\nparams: "
+			     "{seconds: 5}\nthresh: [2M, "
 			     "1M]\n");
 	size_t i, found = 0;
 
@@ -225,7 +234,8 @@ static void a_key_survives_the_growth_of_the_matrix(void **state)
 static void knobs_reach_the_disks_they_belong_to(void **state)
 {
 	struct plan p = plan("experiment: e\nlayout: RAID1-2HDD\nfs: ext4\n"
-			     "workload: dd-write\nthresh: 100M\nbackground: "
+			     "workload: dd-write\nparams: {seconds: "
+			     "5}\nthresh: 100M\nbackground: "
 			     "default\nread_ahead_kb: 256\nscheduler: none\n"
 			     "sysctl: {vm.swappiness: 1}\nmkfs: {ext4: \"-m "
 			     "0\"}\ndisks: [S3, S1]\n");
@@ -251,41 +261,52 @@ static const struct {
 	const char *text;
 	const char *err;
 } bad[] = {
-	{ "experiment: e\nlayout: single\nworklod: dd-write\n",
+	{ "experiment: e\nlayout: single\nworklod: dd-write\nparams: {seconds: "
+	  "5}\n",
 	  "m.yaml:3: unknown key 'worklod' (known: experiment, seed, repeats, "
 	  "compare, disks, layout, chunk, bitmap, initial_sync, fs, mkfs, "
 	  "mount, workload, params, thresh, background, read_ahead_kb, "
 	  "max_sectors_kb, nr_requests, scheduler, sysctl, kernel, include, "
 	  "exclude, sample_hz, timeout_s)" },
-	{ "experiment: e\nlayout:\n  - single\n  - RAID5-3HDD\nworkload: w\n",
+	{ "experiment: e\nlayout:\n  - single\n  - RAID5-3HDD\nworkload: "
+	  "dd-write\n",
 	  "m.yaml:4: layout: 'RAID5-3HDD' is not a layout (single, JBOD-nHDD, "
 	  "RAID0-nHDD, RAID1-nHDD)" },
-	{ "experiment: e\nlayout: RAID1-1HDD\nworkload: w\n",
+	{ "experiment: e\nlayout: RAID1-1HDD\nworkload: dd-write\n",
 	  "m.yaml:2: layout: 'RAID1-1HDD' is not a layout (single, JBOD-nHDD, "
 	  "RAID0-nHDD, RAID1-nHDD)" },
-	{ "experiment: e\nworkload: w\n",
+	{ "experiment: e\nworkload: dd-write\n",
 	  "m.yaml:1: the matrix lacks the key 'layout'" },
-	{ "experiment: e\nlayout: single\nworkload: w\nfs: xfs\nexclude:\n"
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nfs: "
+	  "xfs\nexclude:\n"
 	  " - fs: xfs\n   n: 3\n",
 	  "m.yaml:7: no key 'n' in this matrix to match" },
-	{ "experiment: e\nlayout: single\nworkload: w\nfs: xfs\nexclude:\n"
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nfs: "
+	  "xfs\nexclude:\n"
 	  " - fs: [xfs, ext4]\n",
 	  "m.yaml:6: 'ext4' is no value of fs" },
-	{ "experiment: e\nlayout: single\nworkload: w\nthresh: [1M,\n  1X]\n",
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nthresh: [1M,\n  "
+	  "1X]\n",
 	  "m.yaml:5: thresh: '1X' is not a size (100M, 1G) or 'default'" },
-	{ "experiment: e\nlayout: single\nworkload: w\nfs: [xfs, xfs]\n",
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nfs: [xfs, xfs]\n",
 	  "m.yaml:4: fs: 'xfs' is listed twice" },
-	{ "experiment: e\nlayout: single\nworkload: w\nrepeats: 0\n",
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nrepeats: 0\n",
 	  "m.yaml:4: repeats: 0 is not in 1..1000" },
-	{ "experiment: e\nlayout: single\nworkload: w\nparams: 3\n",
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nparams: 3\n",
 	  "m.yaml:4: params: has the wrong form; see matrix.yaml(5) and "
 	  "bench.yaml(5)" },
-	{ "experiment: e\nlayout: single\nworkload: w\nrepeats: -1\n",
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nrepeats: -1\n",
 	  "m.yaml:4: repeats: Invalid UINT value: '-1'" },
-	{ "experiment: e\nlayout: JBOD-2HDD\nworkload: w\ndisks: S1\n",
+	{ "experiment: e\nlayout: JBOD-2HDD\nworkload: dd-write\ndisks: S1\n",
 	  "m.yaml:2: JBOD-2HDD needs more than the 1 disks listed under "
 	  "'disks'" },
-	{ "experiment: e\nlayout: single\nworkload: w\ncompare: fs\n",
+	{ "experiment: e\nlayout: single\nworkload:\n- dd-wrote\n",
+	  "m.yaml:4: workload: 'dd-wrote' is not a workload that bay has" },
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nparams:\n"
+	  "  seconds: 5\n  secods: 6\n",
+	  "m.yaml:6: params: no workload of this matrix has the parameter "
+	  "'secods' (it is not one of dd-write's)" },
+	{ "experiment: e\nlayout: single\nworkload: dd-write\ncompare: fs\n",
 	  "m.yaml:4: compare: no key 'fs' in this matrix" },
 };
 
@@ -322,18 +343,51 @@ static void impossible_plans_say_why(void **state)
 	(void)state;
 	assert_plan_error(
 		"experiment: e\nlayout: [single, JBOD-4HDD]\nworkload:"
-		" w\n",
+		" dd-write\nparams: {seconds: 5}\n",
 		-ENODEV,
 		"JBOD-4HDD wants more disks than the bench's 3; add "
 		"disks to the bench or drop the layout");
-	assert_plan_error("experiment: e\nlayout: single\nworkload: w\n"
+	assert_plan_error("experiment: e\nlayout: single\nworkload: "
+			  "dd-write\nparams: {seconds: 5}\n"
 			  "exclude: [{layout: single}]\n",
 			  -EINVAL, "no cell is left after include and exclude");
-	assert_plan_error("experiment: e\nlayout: single\nworkload: w\n"
-			  "thresh: [1G, 1024M]\nrepeats: 1\n",
+	assert_plan_error(
+		"experiment: e\nlayout: single\nworkload: "
+		"dd-write\nparams: {seconds: 5}\n"
+		"thresh: [1G, 1024M]\nrepeats: 1\n",
+		-EINVAL,
+		"bay/thresh=1G/raw-1dd-1 and bay/thresh=1024M/raw-1dd-1 "
+		"are the same cell; drop one of the two values");
+	assert_plan_error("experiment: e\nlayout: single\nworkload: dd-write\n"
+			  "params: {seconds: 5, n: [1, 0]}\n",
+			  -EINVAL, "dd-write: n \"0\" is not from 1 to 64");
+	/* 64 on each of three file systems. */
+	assert_plan_error("experiment: e\nlayout: [single, JBOD-3HDD]\n"
+			  "workload: dd-write\nparams: {seconds: 5, n: 64}\n",
 			  -EINVAL,
-			  "bay/thresh=1G/raw-w-1 and bay/thresh=1024M/raw-w-1 "
-			  "are the same cell; drop one of the two values");
+			  "dd-write: 64 on each of 3 targets are more than "
+			  "128 processes");
+}
+
+static void a_cells_guard_follows_its_length(void **state)
+{
+	struct plan p = plan("experiment: e\nlayout: single\nworkload: "
+			     "dd-write\nparams: {seconds: [5, 3600]}\n");
+	struct plan by_size = plan("experiment: e\nlayout: single\nworkload: "
+				   "dd-write\nparams: {size: 100G}\n");
+
+	(void)state;
+	assert_int_equal(p.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		bool is_long = plan_cell_estimate_s(p.cell[i]) > 3600;
+
+		assert_int_equal(p.cell[i]->timeout_s,
+				 is_long ? 4 * (3600 + 15) + 120
+					 : 4 * (5 + 15) + 120);
+	}
+	assert_int_equal(by_size.cell[0]->timeout_s, 6 * 3600);
+	plan_free(&p);
+	plan_free(&by_size);
 }
 
 int main(void)
@@ -354,6 +408,7 @@ int main(void)
 		cmocka_unit_test(knobs_reach_the_disks_they_belong_to),
 		cmocka_unit_test(each_error_names_its_line),
 		cmocka_unit_test(impossible_plans_say_why),
+		cmocka_unit_test(a_cells_guard_follows_its_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,21 @@
+/* host/matrix/work.h - the workload of a cell as its kind sees it, before any
+ * disk is touched. */
+#ifndef HOST_MATRIX_WORK_H
+#define HOST_MATRIX_WORK_H
+
+#include <stdbool.h>
+
+#include "host/util/err.h"
+#include "proto/result.pb-c.h"
+
+bool work_is_kind(const char *kind);
+/* False as well for a kind that does not exist. */
+bool work_has_param(const char *kind, const char *param);
+
+/* Check the values together, as the agent will.
+ *   seconds  out: the measured part's length, 0 = the kind cannot say; may be
+ *            NULL
+ * 0; -EINVAL and a sentence; -ENOMEM. */
+int work_check(const Bay__Cell *cell, double *seconds, struct err *err);
+
+#endif
