@@ -303,9 +303,9 @@ static const struct {
 	{ "experiment: e\nlayout: single\nworkload:\n- dd-wrote\n",
 	  "m.yaml:4: workload: 'dd-wrote' is not a workload that bay has" },
 	{ "experiment: e\nlayout: single\nworkload: dd-write\nparams:\n"
-	  "  seconds: 5\n  secods: 6\n",
+	  "  seconds: 5\n  duration: 6\n",
 	  "m.yaml:6: params: no workload of this matrix has the parameter "
-	  "'secods' (it is not one of dd-write's)" },
+	  "'duration' (it is not one of dd-write's)" },
 	{ "experiment: e\nlayout: single\nworkload: dd-write\ncompare: fs\n",
 	  "m.yaml:4: compare: no key 'fs' in this matrix" },
 };
