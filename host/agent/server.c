@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +30,6 @@ struct server {
 	uv_timer_t retry; /* SERVER_PORT */
 	uv_poll_t accept; /* SERVER_LISTEN */
 	int listen_fd;
-	int port_fd; /* stays open; the stream gets copies */
 	struct stream stream;
 	struct worker worker;
 	uint64_t session;     /* changes with each controller */
@@ -231,6 +229,13 @@ static bool server_is_hello_ack(const struct worker_out *o)
 	return yes;
 }
 
+/* Events are for a controller that is there and reads. */
+static bool server_takes_events(const struct server *v)
+{
+	return !stream_is_away(&v->stream) &&
+	       stream_backlog(&v->stream) < SERVER_BACKLOG_BYTES;
+}
+
 static void server_notified(uv_async_t *h)
 {
 	struct server *v = h->data;
@@ -239,8 +244,7 @@ static void server_notified(uv_async_t *h)
 	while ((o = worker_take(&v->worker))) {
 		bool reply = o->session == v->session;
 
-		if (reply || (o->session == 0 && stream_backlog(&v->stream) <
-							 SERVER_BACKLOG_BYTES))
+		if (reply || (o->session == 0 && server_takes_events(v)))
 			stream_send(&v->stream,
 				    (const uint8_t *)o->payload.data,
 				    o->payload.len);
@@ -293,34 +297,32 @@ static void server_accept(uv_poll_t *h, int status, int events)
 	server_connected(v, fd, fd);
 }
 
-/* A virtio port hangs up (POLLHUP) while no host holds its other end. */
+/* The session goes on: a hello of the host that has come may already have been
+ * read, before the port told that the one before had left. */
 static void server_try_port(uv_timer_t *t)
 {
 	struct server *v = t->data;
-	struct pollfd p = { v->port_fd, POLLIN, 0 };
-	int in;
 
-	(void)poll(&p, 1, 0);
-	if (p.revents & (POLLHUP | POLLERR | POLLNVAL))
-		return;
-	in = fcntl(v->port_fd, F_DUPFD_CLOEXEC, 3);
-	if (in < 0)
+	if (!stream_try_resume(&v->stream))
 		return;
 	(void)uv_timer_stop(t);
-	server_connected(v, in, in);
+	server_send_started(v);
 }
 
 static void server_closed(void *arg)
 {
 	struct server *v = arg;
 
-	if (v->stopping)
+	if (v->stopping || v->cfg.mode == SERVER_LISTEN)
 		return;
-	if (v->cfg.mode == SERVER_STDIO)
-		server_stop(v);
-	else if (v->cfg.mode == SERVER_PORT)
+	if (stream_is_away(&v->stream)) {
 		(void)uv_timer_start(&v->retry, server_try_port,
 				     SERVER_PORT_POLL_MS, SERVER_PORT_POLL_MS);
+		return;
+	}
+	if (v->cfg.mode == SERVER_PORT)
+		log_warnx("%s is gone", v->cfg.path);
+	server_stop(v);
 }
 
 static int server_listen(struct server *v, struct err *err)
@@ -367,9 +369,12 @@ static int server_stdio(struct server *v, struct err *err)
 
 static int server_port(struct server *v, struct err *err)
 {
-	v->port_fd = open(v->cfg.path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (v->port_fd < 0)
-		return err_sys(err, -errno, "cannot open %s", v->cfg.path);
+	int fd = open(v->cfg.path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : stream_open_port(&v->stream, fd, fd);
+
+	if (rc)
+		return err_sys(err, rc, "cannot use %s", v->cfg.path);
+	v->session++;
 	return uv_timer_start(&v->retry, server_try_port, 0,
 			      SERVER_PORT_POLL_MS);
 }
@@ -414,9 +419,7 @@ static int server_init(struct server *v, struct err *err)
 int server_run(struct agent *agent, const struct server_cfg *cfg,
 	       struct err *err)
 {
-	struct server v = {
-		.agent = agent, .cfg = *cfg, .listen_fd = -1, .port_fd = -1
-	};
+	struct server v = { .agent = agent, .cfg = *cfg, .listen_fd = -1 };
 	int rc;
 
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -434,7 +437,5 @@ int server_run(struct agent *agent, const struct server_cfg *cfg,
 		close(v.listen_fd);
 		(void)unlink(cfg->path);
 	}
-	if (v.port_fd >= 0)
-		close(v.port_fd);
 	return rc;
 }

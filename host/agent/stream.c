@@ -50,6 +50,7 @@ static void stream_stop(struct stream *s)
 	if (s->out_fd >= 0)
 		close(s->out_fd);
 	s->in_fd = s->out_fd = -1;
+	s->is_port = s->away = false;
 	buf_clear(&s->queue);
 	delim_reset(&s->delim);
 }
@@ -57,6 +58,20 @@ static void stream_stop(struct stream *s)
 static void stream_lost(struct stream *s)
 {
 	stream_stop(s);
+	s->cbs.closed(s->cbs.arg);
+}
+
+/* The end of what there is to read. */
+static void stream_ended(struct stream *s)
+{
+	if (!s->is_port) {
+		stream_lost(s);
+		return;
+	}
+	/* A hang-up that is not over would wake the loop without end. */
+	(void)uv_poll_stop(s->in);
+	(void)uv_poll_stop(s->out);
+	s->away = true;
 	s->cbs.closed(s->cbs.arg);
 }
 
@@ -87,8 +102,12 @@ static void stream_readable(uv_poll_t *h, int status, int events)
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
-		if (n <= 0) {
+		if (n < 0) {
 			stream_lost(s);
+			return;
+		}
+		if (n == 0) {
+			stream_ended(s);
 			return;
 		}
 		delim_fill(&s->delim, (size_t)n);
@@ -136,7 +155,7 @@ void stream_send(struct stream *s, const uint8_t *payload, size_t len)
 		return;
 	}
 	/* A broken stream shows up at the next read or write event. */
-	if (stream_flush(s) != 0)
+	if (!s->away && stream_flush(s) != 0)
 		(void)uv_poll_start(s->out, UV_WRITABLE, stream_writable);
 }
 
@@ -162,7 +181,8 @@ static uv_poll_t *stream_handle(struct stream *s, int fd)
 	return h;
 }
 
-int stream_open(struct stream *s, int in_fd, int out_fd)
+/* Take both descriptors over; neither is watched yet. */
+static int stream_take(struct stream *s, int in_fd, int out_fd)
 {
 	/* libuv wants one watcher a descriptor. */
 	int wr = out_fd == in_fd ? fcntl(in_fd, F_DUPFD_CLOEXEC, 3) : out_fd;
@@ -180,23 +200,60 @@ int stream_open(struct stream *s, int in_fd, int out_fd)
 		rc = stream_nonblock(wr);
 	if (rc)
 		goto err;
-	rc = -EIO;
 	s->in = stream_handle(s, in_fd);
 	s->out = stream_handle(s, wr);
 	if (s->in && s->out)
-		rc = uv_poll_start(s->in, UV_READABLE, stream_readable);
-	if (!rc)
 		return 0;
+	rc = -EIO;
 err:
 	stream_stop(s);
 	return rc;
+}
+
+int stream_open(struct stream *s, int in_fd, int out_fd)
+{
+	int rc = stream_take(s, in_fd, out_fd);
+
+	if (!rc)
+		rc = uv_poll_start(s->in, UV_READABLE, stream_readable);
+	if (rc)
+		stream_stop(s);
+	return rc;
+}
+
+int stream_open_port(struct stream *s, int in_fd, int out_fd)
+{
+	int rc = stream_take(s, in_fd, out_fd);
+
+	s->is_port = s->away = !rc;
+	return rc;
+}
+
+bool stream_is_away(const struct stream *s)
+{
+	return s->away;
+}
+
+/* A virtio port has POLLHUP while no host holds its other end. */
+bool stream_try_resume(struct stream *s)
+{
+	struct pollfd p = { s->in_fd, POLLIN, 0 };
+
+	(void)poll(&p, 1, 0);
+	if (p.revents & (POLLHUP | POLLERR | POLLNVAL) ||
+	    uv_poll_start(s->in, UV_READABLE, stream_readable))
+		return false;
+	s->away = false;
+	if (s->queue.len)
+		(void)uv_poll_start(s->out, UV_WRITABLE, stream_writable);
+	return true;
 }
 
 void stream_close(struct stream *s, int timeout_ms)
 {
 	struct deadline end = deadline_in_ms((uint64_t)timeout_ms);
 
-	while (stream_is_open(s) && stream_flush(s) == -EAGAIN &&
+	while (stream_is_open(s) && !s->away && stream_flush(s) == -EAGAIN &&
 	       !deadline_past(end)) {
 		struct pollfd p = { s->out_fd, POLLOUT, 0 };
 
