@@ -34,6 +34,8 @@ struct server {
 	struct worker worker;
 	uint64_t session;     /* changes with each controller */
 	char controller[128]; /* of the last hello */
+	uint32_t hello_id;    /* of this session; 0: none yet */
+	bool hello_due;       /* it is not answered yet */
 	bool stopping;
 };
 
@@ -130,13 +132,23 @@ static void server_reply_now(struct server *v, const Bay__Envelope *in)
 }
 
 /* A hello starts a session: replies to earlier requests are nobody's now. A
- * workload of the same controller goes on, one of another is ended. */
-static void server_hello(struct server *v, const Bay__AgentHello *h)
+ * workload of the same controller goes on, one of another is ended. false: it
+ * is said again because its answer is late, and nothing is to be done. */
+static bool server_hello(struct server *v, uint32_t id,
+			 const Bay__AgentHello *h)
 {
-	if (strcmp(v->controller, h->controller) != 0)
+	bool same = strcmp(v->controller, h->controller) == 0;
+
+	if (same && id == v->hello_id && v->hello_due)
+		return false;
+	if (!same)
 		worker_cancel(&v->worker);
+	if (!same || id != v->hello_id)
+		v->session++;
 	(void)str_copy(v->controller, sizeof(v->controller), h->controller);
-	v->session++;
+	v->hello_id = id;
+	v->hello_due = true;
+	return true;
 }
 
 static void server_request(struct server *v, Bay__Envelope *env)
@@ -151,8 +163,10 @@ static void server_request(struct server *v, Bay__Envelope *env)
 		bay__envelope__free_unpacked(env, NULL);
 		return;
 	case BAY__REQUEST__OP_HELLO:
-		server_hello(v, env->request->hello);
-		break;
+		if (server_hello(v, env->id, env->request->hello))
+			break;
+		bay__envelope__free_unpacked(env, NULL);
+		return;
 	case BAY__REQUEST__OP_RESET:
 		worker_cancel(&v->worker);
 		break;
@@ -248,6 +262,8 @@ static void server_notified(uv_async_t *h)
 			stream_send(&v->stream,
 				    (const uint8_t *)o->payload.data,
 				    o->payload.len);
+		if (reply && o->id == v->hello_id)
+			v->hello_due = false;
 		if (reply && server_is_hello_ack(o))
 			server_push_result(v);
 		buf_free(&o->payload);
@@ -275,6 +291,7 @@ static void server_connected(struct server *v, int in_fd, int out_fd)
 		return;
 	}
 	v->session++;
+	v->hello_id = 0;
 	server_send_started(v);
 }
 

@@ -24,6 +24,7 @@ void worker_post(struct worker *w, uint64_t session, const Bay__Envelope *env)
 		return;
 	}
 	o->session = session;
+	o->id = env->id;
 	o->payload.len = bay__envelope__pack(env, (uint8_t *)o->payload.data);
 	pthread_mutex_lock(&w->lock);
 	if (session == 0 && w->out_bytes + len > WORKER_EVENT_BYTES_MAX) {

@@ -18,6 +18,7 @@ struct worker_job;
 struct worker_out {
 	struct worker_out *next;
 	uint64_t session; /* 0: any (events) */
+	uint32_t id;      /* of the request that it answers */
 	struct buf payload;
 };
 

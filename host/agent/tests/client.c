@@ -12,13 +12,15 @@
 #include "host/util/clock.h"
 #include "host/util/parse.h"
 
-#define CLIENT_ANSWER_MS 90000
+#define CLIENT_AGAIN_MS 2000
 
 void client_open(struct client *c, int fd)
 {
 	size_t cap = DELIM_PAYLOAD_MAX + DELIM_HEADER_BYTES;
 
 	*c = (struct client){ .fd = fd };
+	/* Replies to the client before must not look like ours. */
+	c->next_id = (uint32_t)clock_mono_ns() / 2;
 	c->space = malloc(cap);
 	delim_init(&c->delim, c->space, cap);
 }
@@ -50,14 +52,14 @@ int client_connect(struct client *c, const char *path)
 	return 0;
 }
 
-uint32_t client_send(struct client *c, Bay__Request *req)
+static void client_send_as(struct client *c, uint32_t id, Bay__Request *req)
 {
 	Bay__Envelope env = BAY__ENVELOPE__INIT;
 	uint8_t header[DELIM_HEADER_BYTES];
 	uint8_t *data;
 	size_t len;
 
-	env.id = ++c->next_id;
+	env.id = id;
 	env.body_case = BAY__ENVELOPE__BODY_REQUEST;
 	env.request = req;
 	len = bay__envelope__get_packed_size(&env);
@@ -68,7 +70,12 @@ uint32_t client_send(struct client *c, Bay__Request *req)
 	    send(c->fd, data, len, MSG_NOSIGNAL) < 0)
 		shutdown(c->fd, SHUT_RDWR);
 	free(data);
-	return env.id;
+}
+
+uint32_t client_send(struct client *c, Bay__Request *req)
+{
+	client_send_as(c, ++c->next_id, req);
+	return c->next_id;
 }
 
 static void client_event(struct client *c, Bay__AgentEvent *e)
@@ -100,7 +107,8 @@ static Bay__Envelope *client_next(struct client *c, struct deadline end)
 			return NULL;
 		at = delim_space(&c->delim, &room);
 		n = read(c->fd, at, room);
-		if (n <= 0)
+		c->ended = n <= 0;
+		if (c->ended)
 			return NULL;
 		delim_fill(&c->delim, (size_t)n);
 	}
@@ -144,8 +152,11 @@ static char *client_text(const char *text)
 Bay__Reply *client_hello(struct client *c, const char *const *serials,
 			 size_t count)
 {
+	struct deadline end = deadline_in_ms(CLIENT_ANSWER_MS);
+	uint32_t id = ++c->next_id;
 	Bay__Request req = BAY__REQUEST__INIT;
 	Bay__AgentHello h = BAY__AGENT_HELLO__INIT;
+	Bay__Reply *reply;
 
 	h.major = 1;
 	h.allowed_serial = (char **)(uintptr_t)serials;
@@ -153,7 +164,11 @@ Bay__Reply *client_hello(struct client *c, const char *const *serials,
 	h.controller = client_text("test");
 	req.op_case = BAY__REQUEST__OP_HELLO;
 	req.hello = &h;
-	return client_ask(c, &req);
+	do {
+		client_send_as(c, id, &req);
+		reply = client_wait(c, id, CLIENT_AGAIN_MS);
+	} while (!reply && !c->ended && !deadline_past(end));
+	return reply;
 }
 
 /* Requests without content. */

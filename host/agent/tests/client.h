@@ -11,8 +11,11 @@
 
 #include "host/util/arena.h"
 
+#define CLIENT_ANSWER_MS 90000 /* patience with a slow guest */
+
 struct client {
 	int fd;
+	bool ended; /* the other side has hung up */
 	struct delim delim;
 	uint8_t *space;
 	uint32_t next_id;
@@ -41,7 +44,8 @@ Bay__Reply *client_ask(struct client *c, Bay__Request *req);
  * after which *seen is not 0. */
 void client_wait_event(struct client *c, const uint64_t *seen, int timeout_ms);
 
-/* Common requests. The caller's strings are only read. */
+/* Common requests. The caller's strings are only read. Hello is said again
+ * until it is answered, as an agent that was killed may have taken it along. */
 Bay__Reply *client_hello(struct client *c, const char *const *serials,
 			 size_t count);
 Bay__Reply *client_simple(struct client *c, Bay__Request__OpCase op);

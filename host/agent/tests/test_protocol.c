@@ -236,6 +236,26 @@ static void nothing_is_done_before_hello(void **state)
 	     BAY__AGENT_STATUS__AGENT_UNSUPPORTED);
 }
 
+/* While its answer is due, and when that was lost. */
+static void a_repeated_hello_is_answered(void **state)
+{
+	struct bed *b = *state;
+	Bay__Request req = BAY__REQUEST__INIT;
+	Bay__AgentHello h = BAY__AGENT_HELLO__INIT;
+	uint32_t id;
+
+	h.major = 1;
+	req.op_case = BAY__REQUEST__OP_HELLO;
+	req.hello = &h;
+	id = client_send(&b->client, &req);
+	b->client.next_id--;
+	assert_int_equal(client_send(&b->client, &req), id);
+	ok(client_wait(&b->client, id, CLIENT_ANSWER_MS));
+	b->client.next_id--;
+	assert_int_equal(client_send(&b->client, &req), id);
+	ok(client_wait(&b->client, id, CLIENT_ANSWER_MS));
+}
+
 static void every_disk_is_listed_with_what_may_be_done(void **state)
 {
 	struct bed *b = *state;
@@ -589,6 +609,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_is_done_before_hello),
+		TEST(a_repeated_hello_is_answered),
 		TEST(every_disk_is_listed_with_what_may_be_done),
 		TEST(disks_that_are_not_ours_are_refused),
 		TEST(a_cell_goes_its_whole_way),
