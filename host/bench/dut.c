@@ -31,6 +31,7 @@ struct dut {
 	uint64_t heard_ms; /* uv_now() of the last bytes */
 
 	/* request in flight */
+	bool greeting; /* it is hello, which is said again until answered */
 	uint32_t next_id;
 	uint32_t wait_id; /* 0 = none */
 	Bay__Reply *reply;
@@ -52,8 +53,9 @@ static void on_started(struct dut *d, const Bay__AgentStarted *s)
 {
 	if (!s || s->incarnation == d->incarnation)
 		return;
-	/* What was asked of the one before will not be answered. */
-	if (d->incarnation && d->wait_id)
+	/* What was asked of the one before will not be answered, and the new
+	 * one waits for a hello. */
+	if (d->incarnation && !d->greeting)
 		d->fail = -ECONNRESET;
 	d->incarnation = s->incarnation;
 }
@@ -333,8 +335,18 @@ static void ping(struct dut *d)
 	send_request(d, (d->next_id += 2) | 1, &req);
 }
 
+/* An agent that died may have taken the hello along, so its successor gets it
+ * again; whoever answers a ping has lost no request. */
+static void remind(struct dut *d, Bay__Request *req)
+{
+	if (d->greeting)
+		send_request(d, d->wait_id, req);
+	else
+		ping(d);
+}
+
 /* Run the loop until the reply is there, or something ends the wait. */
-static int wait_reply(struct dut *d, uint64_t end)
+static int wait_reply(struct dut *d, Bay__Request *req, uint64_t end)
 {
 	uint32_t silence = d->cfg.silence_ms;
 	uint64_t pinged = uv_now(d->cfg.loop);
@@ -348,7 +360,7 @@ static int wait_reply(struct dut *d, uint64_t end)
 			break;
 		}
 		if (now - pinged >= d->cfg.ping_ms) {
-			ping(d);
+			remind(d, req);
 			pinged = now;
 		}
 		uv_timer_start(&d->timer, on_timer,
@@ -416,7 +428,7 @@ static int ask(struct dut *d, Bay__Request *req, uint32_t ms, Bay__Reply **out,
 		d->wait_id = d->next_id += 2;
 	ret = send_request(d, d->wait_id, req);
 	if (ret == 0)
-		ret = wait_reply(d, uv_now(d->cfg.loop) + ms);
+		ret = wait_reply(d, req, uv_now(d->cfg.loop) + ms);
 	reply = d->reply;
 	d->reply = NULL;
 	if (ret < 0 || !reply)
@@ -484,7 +496,9 @@ static int say_hello(struct dut *d, uint32_t ms, struct err *err)
 	h.controller = controller;
 	req.op_case = BAY__REQUEST__OP_HELLO;
 	req.hello = &h;
+	d->greeting = true;
 	ret = ask(d, &req, ms, &reply, err);
+	d->greeting = false;
 	free(h.allowed_serial);
 	if (ret < 0)
 		return ret == -EREMOTEIO ? -EPROTO : ret;
@@ -521,13 +535,10 @@ int dut_reopen(struct dut *d, uint32_t ms, struct err *err)
 		ret = connect_once(d, err);
 		now = uv_now(d->cfg.loop);
 		/* A listener may take the connection long before the agent
-		 * behind it is up (a guest that boots): ask again. */
+		 * behind it is up (a guest that boots). */
 		if (ret == 0)
-			ret = say_hello(d,
-					end - now < 5000
-						? (uint32_t)(end - now) + 1
-						: 5000,
-					err);
+			ret = say_hello(
+				d, now < end ? (uint32_t)(end - now) : 1, err);
 		if (ret == 0 || ret == -EPROTO || ret == -ECANCELED ||
 		    ret == -ENOMEM || ret == -ENAMETOOLONG)
 			return ret;

@@ -21,7 +21,8 @@ static struct {
 	uint8_t buf[1 << 20];
 	struct delim delim;
 	char boot_id[32];
-	bool silent; /* until the next connection */
+	bool silent;  /* until the next connection */
+	bool greeted; /* this process has had its hello */
 } fa;
 
 static void on_closed(uv_handle_t *h)
@@ -40,6 +41,7 @@ static void drop_client(void)
 static void die(void)
 {
 	fake_agent.incarnation++;
+	fa.greeted = false;
 	drop_client();
 }
 
@@ -116,6 +118,23 @@ static void ok(uint32_t id)
 	answer(id, &r);
 }
 
+/* On the connection that stands. */
+static void restart(void)
+{
+	Bay__Envelope e = BAY__ENVELOPE__INIT;
+	Bay__AgentEvent event = BAY__AGENT_EVENT__INIT;
+	Bay__AgentStarted started = BAY__AGENT_STARTED__INIT;
+
+	fake_agent.incarnation++;
+	fa.greeted = false;
+	started.incarnation = 100 + fake_agent.incarnation;
+	event.body_case = BAY__AGENT_EVENT__BODY_STARTED;
+	event.started = &started;
+	e.body_case = BAY__ENVELOPE__BODY_EVENT;
+	e.event = &event;
+	send_envelope(&e);
+}
+
 static bool has_power(const char *serial)
 {
 	const struct bench_disk *d = bench_disk_find(fake_agent.bench, serial);
@@ -131,6 +150,7 @@ static void do_hello(uint32_t id)
 	Bay__Reply r = BAY__REPLY__INIT;
 	Bay__AgentHelloAck h = BAY__AGENT_HELLO_ACK__INIT;
 
+	fa.greeted = true;
 	h.major = 1;
 	h.boot_id = fa.boot_id;
 	h.incarnation = 100 + fake_agent.incarnation;
@@ -322,7 +342,7 @@ static bool misbehave(uint32_t id, const Bay__Request *q)
 	fake_agent.fired = true;
 	/* The work is done, its answer is lost: the worse half. */
 	if (q->op_case == BAY__REQUEST__OP_WORKLOAD &&
-	    fake_agent.fault != FAKE_RUBBISH && fake_agent.fault != FAKE_FAIL)
+	    fake_agent.fault <= FAKE_LOSE_ANSWER)
 		do_workload(id, q->workload, true);
 	switch (fake_agent.fault) {
 	case FAKE_HANG_UP:
@@ -340,26 +360,16 @@ static bool misbehave(uint32_t id, const Bay__Request *q)
 	case FAKE_RUBBISH:
 		send_bytes(rubbish, sizeof(rubbish), "", 0);
 		return false;
+	case FAKE_RESTART:
+		restart();
+		return true;
 	default:
 		return false;
 	}
 }
 
-static void serve(uint32_t id, const Bay__Request *q)
+static void perform(uint32_t id, const Bay__Request *q)
 {
-	if (fa.silent)
-		return;
-	switch (q->op_case) {
-	case BAY__REQUEST__OP_PING:
-	case BAY__REQUEST__OP_CANCEL:
-		ok(id);
-		return;
-	default:
-		break;
-	}
-	fake_agent.requests++;
-	if (misbehave(id, q))
-		return;
 	switch (q->op_case) {
 	case BAY__REQUEST__OP_HELLO:
 		do_hello(id);
@@ -418,8 +428,31 @@ static void serve(uint32_t id, const Bay__Request *q)
 		break;
 	default:
 		ok(id);
+	}
+}
+
+static void serve(uint32_t id, const Bay__Request *q)
+{
+	if (fa.silent)
+		return;
+	switch (q->op_case) {
+	case BAY__REQUEST__OP_PING:
+	case BAY__REQUEST__OP_CANCEL:
+		ok(id);
+		return;
+	default:
 		break;
 	}
+	fake_agent.requests++;
+	if (misbehave(id, q))
+		return;
+	if (fa.greeted || q->op_case == BAY__REQUEST__OP_HELLO)
+		perform(id, q);
+	else
+		refuse(id, BAY__AGENT_STATUS__AGENT_INVALID, "hello first");
+	if (fake_agent.fault == FAKE_RESTART_AFTER &&
+	    fake_agent.requests == fake_agent.fault_at)
+		restart();
 }
 
 /* ---- socket -------------------------------------------------------------- */

@@ -14,8 +14,13 @@ enum fake_fault {
 	FAKE_HANG_UP, /* the process dies: a new one answers */
 	FAKE_REBOOT,  /* as its machine: nothing of it is left but the spool */
 	FAKE_SILENT,  /* no answer to this request */
-	FAKE_FAIL,    /* AGENT_FAILED */
-	FAKE_RUBBISH, /* bytes that are no frame, then the answer */
+	/* The process dies behind a port: a new one speaks on the connection
+	 * that stands, and waits for a hello. */
+	FAKE_RESTART,
+	FAKE_LOSE_ANSWER = FAKE_RESTART, /* and all before it */
+	FAKE_FAIL,                       /* AGENT_FAILED */
+	FAKE_RUBBISH,       /* bytes that are no frame, then the answer */
+	FAKE_RESTART_AFTER, /* the answer, then as FAKE_RESTART */
 };
 
 struct fake_agent {

@@ -262,6 +262,25 @@ static void a_silent_agent_costs_no_cell(void **state)
 	run_with_agent_fault(FAKE_SILENT);
 }
 
+static void an_agent_restarted_unseen_costs_no_cell(void **state)
+{
+	(void)state;
+	run_with_agent_fault(FAKE_RESTART);
+	run_with_agent_fault(FAKE_RESTART_AFTER);
+}
+
+static void a_hello_that_died_with_its_agent_is_said_again(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.fault_at = 1;
+	fake_agent.fault = FAKE_RESTART;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_int_equal(fake_agent.incarnation, 1);
+	assert_complete();
+	unload();
+}
+
 static void a_step_that_fails_once_is_done_again(void **state)
 {
 	(void)state;
@@ -486,6 +505,9 @@ int main(void)
 		cmocka_unit_test(an_agent_that_dies_anywhere_costs_no_cell),
 		cmocka_unit_test(a_machine_that_reboots_anywhere_costs_no_cell),
 		cmocka_unit_test(a_silent_agent_costs_no_cell),
+		cmocka_unit_test(an_agent_restarted_unseen_costs_no_cell),
+		cmocka_unit_test(
+			a_hello_that_died_with_its_agent_is_said_again),
 		cmocka_unit_test(a_step_that_fails_once_is_done_again),
 		cmocka_unit_test(rubbish_between_frames_is_passed_over),
 		cmocka_unit_test(a_rig_that_is_away_for_a_moment_costs_no_cell),
