@@ -114,7 +114,7 @@ static void disks_are_found_by_serial(void **state)
 			continue;
 		assert_true(inv->dev[i]->allowed);
 		assert_false(inv->dev[i]->in_use);
-		assert_int_equal(inv->dev[i]->size_bytes, 512 << 20);
+		assert_int_equal(inv->dev[i]->size_bytes, GUEST_DISK_BYTES);
 		assert_string_equal(inv->dev[i]->write_cache, "write back");
 		assert_int_equal(inv->dev[i]->n_signature, 0);
 		return;
@@ -214,7 +214,7 @@ static void one_cell(struct bed *b, const char *layout, size_t disks,
 	ok(client_mount(&b->client, "t", fs));
 	ok(client_mount(&b->client, "t", fs));
 	ok(client_simple(&b->client, BAY__REQUEST__OP_DROP_CACHES));
-	r = run_dd(b, "t", fs, key, "2", &s);
+	r = run_dd(b, "t", fs, key, "1", &s);
 	print_message("%s %s\n", layout, fs);
 	print_result(r);
 	assert_int_equal(r->state, BAY__CELL_STATE__CELL_DONE);
@@ -223,7 +223,7 @@ static void one_cell(struct bed *b, const char *layout, size_t disks,
 	assert_int_equal(r->disk[0]->sample[0]->n_counter, 17);
 	assert_true(r->n_environment > 10);
 	/* Asked again, the spooled result is the answer. */
-	assert_string_equal(run_dd(b, "t", fs, key, "2", &s)->spool_id,
+	assert_string_equal(run_dd(b, "t", fs, key, "1", &s)->spool_id,
 			    r->spool_id);
 	ok(client_spool_ack(&b->client, r->spool_id));
 	ok(client_spool_ack(&b->client, r->spool_id));

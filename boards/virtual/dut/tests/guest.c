@@ -138,12 +138,15 @@ static int start_server(struct run_child *server, const char *const *argv,
 	return 0;
 }
 
+/* As fast as a disk, so that no test fills it while it looks elsewhere. */
 static int start_disk(struct guest *g, unsigned i, struct err *err)
 {
 	char path[FS_PATH_BYTES];
 	char serial[DUT_SERIAL_BYTES];
-	const char *argv[] = { "nbdkit", "-f",   "-U", path,
-			       "memory", "512M", NULL };
+	const char *argv[] = {
+		"nbdkit", "-f", "-U",        path, "--filter=rate",
+		"memory", "1G", "rate=480M", NULL
+	};
 
 	serial_of(i, serial);
 	path_in(g, path, serial);

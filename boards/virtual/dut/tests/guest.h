@@ -8,7 +8,8 @@
 #include "host/util/fs.h"
 #include "host/util/run.h"
 
-#define GUEST_DISKS 2
+#define GUEST_DISKS      2
+#define GUEST_DISK_BYTES (INT64_C(1) << 30)
 
 struct guest {
 	char dir[64]; /* sockets, console, state disk */
