@@ -12,11 +12,7 @@
 #include "boards/virtual/dut/tests/guest.h"
 #include "host/agent/tests/client.h"
 
-#define EXIT_SKIPPED 77
-
-static const char *image_dir;
-static const char *kernel;
-static const char *firmware;
+static struct guest_args args;
 static const char *const both[] = { "T0000001", "T0000002" };
 
 struct bed {
@@ -429,7 +425,7 @@ static int boot(void **state)
 {
 	static struct bed bed;
 	struct err err = { 0 };
-	int rc = guest_open(&bed.guest, image_dir, kernel, firmware, &err);
+	int rc = guest_open(&bed.guest, &args, &err);
 
 	*state = &bed;
 	bed.client.fd = -1;
@@ -471,19 +467,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_guard_ends_what_does_not_end),
 		cmocka_unit_test(pulled_disks_fail_the_cell_and_are_cleaned_up),
 	};
-	struct err err = { 0 };
+	int rc = guest_args_read(&args, argc, argv);
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: %s IMAGE_DIR KERNEL FIRMWARE\n",
-			argv[0]);
-		return 2;
-	}
-	image_dir = argv[1];
-	kernel = argv[2];
-	firmware = argv[3];
-	if (dut_image_check(image_dir, kernel, &err)) {
-		printf("skipped: %s\n", err.text);
-		return EXIT_SKIPPED;
-	}
-	return cmocka_run_group_tests_name(kernel, tests, boot, halt);
+	return rc ? rc
+		  : cmocka_run_group_tests_name(args.kernel, tests, boot, halt);
 }

@@ -16,6 +16,9 @@
 #define START_MS  30000
 #define RETRY_MS  20
 
+#define EXIT_USAGE   2
+#define EXIT_SKIPPED 77
+
 static const struct dut_disk no_disk;
 
 static int address(struct sockaddr_un *addr, const char *path)
@@ -153,16 +156,31 @@ static int start_disk(struct guest *g, unsigned i, struct err *err)
 	return start_server(&g->disk[i], argv, path, err);
 }
 
-int guest_open(struct guest *g, const char *image_dir, const char *kernel,
-	       const char *firmware, struct err *err)
+int guest_args_read(struct guest_args *args, int argc, char **argv)
+{
+	struct err err = { 0 };
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: %s IMAGE_DIR KERNEL FIRMWARE\n",
+			argv[0]);
+		return EXIT_USAGE;
+	}
+	*args = (struct guest_args){ argv[1], argv[2], argv[3] };
+	if (dut_image_check(args->image_dir, args->kernel, &err) == 0)
+		return 0;
+	printf("skipped: %s\n", err.text);
+	return EXIT_SKIPPED;
+}
+
+int guest_open(struct guest *g, const struct guest_args *args, struct err *err)
 {
 	char rig[FS_PATH_BYTES];
-	const char *argv[] = { firmware, "--uart", rig, NULL };
+	const char *argv[] = { args->firmware, "--uart", rig, NULL };
 	int rc;
 
 	memset(g, 0, sizeof(*g));
-	g->image_dir = image_dir;
-	g->kernel = kernel;
+	g->image_dir = args->image_dir;
+	g->kernel = args->kernel;
 	g->qmp = -1;
 	g->shell = -1;
 	snprintf(g->dir, sizeof(g->dir), "/tmp/bay-test-guest-XXXXXX");

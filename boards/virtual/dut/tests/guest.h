@@ -25,10 +25,20 @@ struct guest {
 	struct buf out; /* of the last command */
 };
 
+/* Of a test program: IMAGE_DIR KERNEL FIRMWARE. */
+struct guest_args {
+	const char *image_dir;
+	const char *kernel;
+	const char *firmware; /* program */
+};
+
+/* 0: go on; else the exit code to leave with, and why is printed: 2 for a
+ * usage error, 77 (skipped) without an image. */
+int guest_args_read(struct guest_args *args, int argc, char **argv);
+
 /* A run directory, the servers of the disks T0000001 and T0000002, and the
- * rig's firmware as a process (program firmware). */
-int guest_open(struct guest *g, const char *image_dir, const char *kernel,
-	       const char *firmware, struct err *err);
+ * rig's firmware as a process. The strings of args are kept. */
+int guest_open(struct guest *g, const struct guest_args *args, struct err *err);
 
 /* Boot to a shell that answers. */
 int guest_boot(struct guest *g, struct err *err);

@@ -11,11 +11,7 @@
 
 #include "boards/virtual/dut/tests/guest.h"
 
-#define EXIT_SKIPPED 77
-
-static const char *image_dir;
-static const char *kernel;
-static const char *firmware;
+static struct guest_args args;
 
 /* Run in the guest; fail the test unless it exits 0. */
 static void expect(struct guest *g, const char *command)
@@ -50,7 +46,7 @@ static void the_kernel_is_the_one_of_the_image(void **state)
 	char path[FS_PATH_BYTES];
 	char release[128];
 
-	fs_path(path, "%s/%s/release", image_dir, kernel);
+	fs_path(path, "%s/%s/release", args.image_dir, args.kernel);
 	assert_int_equal(fs_read_line(path, release, sizeof(release)), 0);
 	expect(g, "uname -r");
 	assert_memory_equal(buf_str(&g->out), release, strlen(release));
@@ -272,7 +268,7 @@ static int boot(void **state)
 {
 	static struct guest g;
 	struct err err = { 0 };
-	int rc = guest_open(&g, image_dir, kernel, firmware, &err);
+	int rc = guest_open(&g, &args, &err);
 
 	*state = &g;
 	if (!rc)
@@ -307,19 +303,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(trace_files_are_mounted),
 		cmocka_unit_test(the_state_disk_outlives_the_guest),
 	};
-	struct err err = { 0 };
+	int rc = guest_args_read(&args, argc, argv);
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: %s IMAGE_DIR KERNEL FIRMWARE\n",
-			argv[0]);
-		return 2;
-	}
-	image_dir = argv[1];
-	kernel = argv[2];
-	firmware = argv[3];
-	if (dut_image_check(image_dir, kernel, &err)) {
-		printf("skipped: %s\n", err.text);
-		return EXIT_SKIPPED;
-	}
-	return cmocka_run_group_tests_name(kernel, tests, boot, halt);
+	return rc ? rc
+		  : cmocka_run_group_tests_name(args.kernel, tests, boot, halt);
 }
