@@ -232,6 +232,32 @@ static void a_guest_that_boots_again_finds_its_disks(void **state)
 	wait_in_guest("CHAIN02", true);
 }
 
+/* The whole way as on a bench of hardware: bay in the guest, libusb and
+ * libserialport, ttyUSB0, the UART of the image, its gates. */
+static void the_rig_switches_disks_over_usb(void **state)
+{
+	(void)state;
+	assert_int_equal(BAY("bench", "down", "-f", yaml), 0);
+	assert_int_equal(BAY("bench", "up", "-f", yaml, "--usb-rig"), 0);
+	shell_connect();
+	assert_int_equal(
+		in_guest("echo '{name: t, agent: {type: local}, disks: "
+			 "[{serial: CHAIN01, slot: 0}, "
+			 "{serial: CHAIN02, slot: 3}], rig: {type: serial, "
+			 "usb: \"" DUT_RIG_USB_ID "\", usb_serial: "
+			 "\"" DUT_RIG_USB_SERIAL "\"}}' >/tmp/usb.yaml; "
+			 "for n in $(seq 600); do [ -c /dev/ttyUSB0 ] && "
+			 "break; usleep 100000; done; "
+			 "bay rig power on all -f /tmp/usb.yaml"),
+		0);
+	wait_in_guest("CHAIN01", true);
+	wait_in_guest("CHAIN02", true);
+	assert_int_equal(in_guest("bay rig power off CHAIN02 -f /tmp/usb.yaml"),
+			 0);
+	wait_in_guest("CHAIN02", false);
+	wait_in_guest("CHAIN01", true);
+}
+
 static int write_yaml(void)
 {
 	FILE *f = fopen(yaml, "w");
@@ -277,6 +303,7 @@ static int tests_run(void)
 		cmocka_unit_test(reset_of_the_rig_takes_all_power),
 		cmocka_unit_test(a_disk_that_does_not_come_back_is_seen),
 		cmocka_unit_test(a_guest_that_boots_again_finds_its_disks),
+		cmocka_unit_test(the_rig_switches_disks_over_usb),
 	};
 
 	shell.shell = -1;
