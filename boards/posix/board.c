@@ -1,6 +1,7 @@
 /* The firmware as a process: pins are numbered as slots and rails are, parts
  * sit at the same addresses as on lm3s6965evb. */
 #include "firmware/app/board.h"
+#include "firmware/core/limits.h"
 
 #define SLOTS 8
 
@@ -47,18 +48,7 @@ const struct board board = {
 		.rig = { .budget_12v_ma = 14000,
 			 .budget_5v_ma = 10000,
 			 .budget_mw = 200000,
-			 .host_late_ms = 1500,
-			 .host_lost_ms = 5000 },
-		.slot = { .min_off_ms = 5000,
-			  .spinup_reserve_ma = 3000,
-			  .spinup_max_ms = 15000,
-			  .idle_12v_ma = 500,
-			  .trip_5v_ma = 2500,
-			  .trip_12v_ma = 4500,
-			  .trip_ms = 5,
-			  .i2t_12v_ma = 3000,
-			  .i2t_ms = 15000,
-			  .blank_ms = 20,
-			  .ramp_timeout_ms = 200 },
+			 LIMITS_HOST },
+		.slot = { LIMITS_SLOT },
 	},
 };
