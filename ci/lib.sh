@@ -41,11 +41,18 @@ cross_boards() {
 }
 
 # configure DIR MESON-OPTION...: once; later ninja itself notices changes.
-# What is in DIR without a build.ninja is a setup that failed half-way.
+# What is in DIR without a build.ninja is a setup that failed half-way. Only
+# meson looks for boards: a folder that came or changed since it looked makes
+# it look again.
 configure() {
 	dir=$1
 	shift
-	[ ! -f "$dir/build.ninja" ] || return 0
+	if [ -f "$dir/build.ninja" ]; then
+		[ -n "$(find boards -maxdepth 1 -type d \
+			-newer "$dir/build.ninja")" ] || return 0
+		meson setup --reconfigure "$dir"
+		return
+	fi
 	rm -rf "$dir"
 	meson setup "$dir" "$@"
 }
@@ -71,6 +78,10 @@ build_firmware() {
 			--cross-file firmware/port/arm.ini \
 			--cross-file "boards/$board/board.ini" &&
 			ninja -C "build/$board" || return 1
+		[ -f "build/$board/bay-firmware-$board.elf" ] || die \
+			"build/$board holds no bay-firmware-$board.elf:" \
+			"boards/$board/board.ini must say board = '$board';" \
+			"then remove build/$board"
 	done
 }
 
