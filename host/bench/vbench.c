@@ -16,8 +16,7 @@
 #include "host/util/fs.h"
 #include "host/util/log.h"
 
-#define TICK_MS      50
-#define EEPROM_BYTES 32768
+#define TICK_MS 50
 /* From the polite signal to the other one. */
 #define STOP_NS (3 * NS_PER_S)
 /* The backplane needs a moment to see that an old guest is gone. */
@@ -315,13 +314,14 @@ static void on_tick(uv_timer_t *t)
 static int make_eeprom(struct vbench *vb, struct err *err)
 {
 	char path[VBENCH_PATH_MAX];
-	char *erased = malloc(EEPROM_BYTES);
+	size_t bytes = vb->cfg->wiring.eeprom_bytes;
+	char *erased = malloc(bytes);
 	int rc = -ENOMEM;
 
 	vbench_file(vb, path, "eeprom.img");
 	if (erased) {
-		memset(erased, 0xff, EEPROM_BYTES);
-		rc = fs_write_atomic(path, erased, EEPROM_BYTES);
+		memset(erased, 0xff, bytes);
+		rc = fs_write_atomic(path, erased, bytes);
 	}
 	free(erased);
 	return rc ? err_sys(err, rc, "%s", path) : 0;

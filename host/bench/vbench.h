@@ -12,10 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "boards/virtual/vboard.h"
 #include "host/bench/bench.h"
 #include "host/util/err.h"
 
-#define VBENCH_DISKS_MAX   8
+#define VBENCH_DISKS_MAX   VBOARD_SLOTS
 #define VBENCH_NAME_MAX    64
 #define VBENCH_PATH_MAX    512
 #define VBENCH_KERNELS_MAX 16
@@ -29,6 +30,7 @@ struct vbench_cfg {
 	char name[VBENCH_NAME_MAX];
 	char run[VBENCH_PATH_MAX];
 	char board[VBENCH_NAME_MAX];
+	struct vboard wiring;
 	char kernel[VBENCH_NAME_MAX];                      /* booted first */
 	char kernels[VBENCH_KERNELS_MAX][VBENCH_NAME_MAX]; /* that exist */
 	struct vbench_disk disk[VBENCH_DISKS_MAX];

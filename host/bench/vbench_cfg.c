@@ -55,6 +55,11 @@ static const struct product products[] = {
 	  offsetof(struct vbench_cfg, image_dir) },
 };
 
+static bool board_is_posix(const struct vbench_cfg *cfg)
+{
+	return !strcmp(cfg->board, "posix");
+}
+
 static int program_dir(char dir[VBENCH_PATH_MAX], struct err *err)
 {
 	char exe[VBENCH_PATH_MAX];
@@ -135,27 +140,47 @@ static int check_name(const char *what, const char *name, struct err *err)
 	return 0;
 }
 
+static int fill_board(struct vbench_cfg *cfg, const struct bench *b,
+		      struct err *err)
+{
+	struct err why = { 0 };
+
+	if (check_name("board", cfg->board, err))
+		return -EINVAL;
+	if (vboard_find(&cfg->wiring, cfg->board, &why))
+		return err_set(err, -ENOENT, "%s: virtual.board: %s", b->source,
+			       why.text);
+	if (!cfg->wiring.machine && !board_is_posix(cfg))
+		return err_set(err, -EINVAL,
+			       "%s: virtual.board: nothing emulates the "
+			       "microcontroller of '%s'",
+			       b->source, cfg->board);
+	return 0;
+}
+
 static int fill_disks(struct vbench_cfg *cfg, const struct bench *b,
 		      struct err *err)
 {
 	unsigned int used = 0;
 
-	if (!b->n_disks || b->n_disks > VBENCH_DISKS_MAX)
+	if (!b->n_disks || b->n_disks > cfg->wiring.slots)
 		return err_set(err, -EINVAL,
-			       "%s: a virtual bench has 1..%d disks, not %u",
-			       b->source, VBENCH_DISKS_MAX, b->n_disks);
+			       "%s: a virtual bench with board %s has 1..%u "
+			       "disks, not %u",
+			       b->source, cfg->board, cfg->wiring.slots,
+			       b->n_disks);
 	for (unsigned int i = 0; i < b->n_disks; i++) {
 		const struct bench_disk *d = &b->disks[i];
 
 		if (check_name("disk serial", d->serial, err))
 			return -EINVAL;
-		if (d->slot < 0 || d->slot >= VBENCH_DISKS_MAX ||
+		if (d->slot < 0 || (unsigned int)d->slot >= cfg->wiring.slots ||
 		    used & (1u << d->slot))
 			return err_set(err, -EINVAL,
 				       "%s: disk %s needs a slot of its own, "
-				       "0..%d",
+				       "0..%u",
 				       b->source, d->serial,
-				       VBENCH_DISKS_MAX - 1);
+				       cfg->wiring.slots - 1);
 		used |= 1u << d->slot;
 		snprintf(cfg->disk[i].serial, sizeof(cfg->disk[i].serial), "%s",
 			 d->serial);
@@ -253,8 +278,7 @@ static int fill_products(struct vbench_cfg *cfg, struct err *err)
 		if (cfg->no_guest &&
 		    products[i].at == offsetof(struct vbench_cfg, image_dir))
 			continue;
-		if (!strcmp(cfg->board, "posix") &&
-		    products[i].at == posix_firmware.at)
+		if (board_is_posix(cfg) && products[i].at == posix_firmware.at)
 			rc = find_product(cfg, &posix_firmware, dir, err);
 		else
 			rc = find_product(cfg, &products[i], dir, err);
@@ -276,7 +300,7 @@ int vbench_cfg_fill(struct vbench_cfg *cfg, const struct bench *b,
 			       "agent are real",
 			       b->source);
 	fill_numbers(cfg, b);
-	rc = check_name("board", cfg->board, err);
+	rc = fill_board(cfg, b, err);
 	if (!rc)
 		rc = fill_disks(cfg, b, err);
 	if (!rc)

@@ -143,18 +143,18 @@ static bool backplane_ready(struct vbench *vb)
 
 /* ---- rig: the firmware image in an emulated microcontroller ---- */
 
-static void rig_sensors(struct vbench_argv *a)
+static void rig_sensors(struct vbench_argv *a, const struct vboard *b)
 {
-	for (unsigned int slot = 0; slot < VBENCH_DISKS_MAX; slot++) {
+	for (unsigned int slot = 0; slot < b->slots; slot++) {
 		vbench_argv_add(a, "-device");
 		vbench_argv_add(a, "adm1272,address=%u,id=s%u-5v",
-				0x10 + 2 * slot, slot);
+				b->slot[slot].monitor[0], slot);
 		vbench_argv_add(a, "-device");
 		vbench_argv_add(a, "adm1272,address=%u,id=s%u-12v",
-				0x11 + 2 * slot, slot);
+				b->slot[slot].monitor[1], slot);
 	}
 	vbench_argv_add(a, "-device");
-	vbench_argv_add(a, "tmp105,address=0x48,id=temp");
+	vbench_argv_add(a, "tmp105,address=%u,id=temp", b->thermometer);
 }
 
 static void rig_sockets(struct vbench_argv *a, const char *run)
@@ -201,7 +201,7 @@ static int rig_qemu_argv(struct vbench *vb, struct vbench_argv *a)
 	vbench_argv_add(a, "-name");
 	vbench_argv_add(a, "bay-rig");
 	vbench_argv_add(a, "-M");
-	vbench_argv_add(a, "%s", cfg->board);
+	vbench_argv_add(a, "%s", cfg->wiring.machine);
 	vbench_argv_add(a, "-kernel");
 	vbench_argv_add(a, "%s", cfg->firmware);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
@@ -209,14 +209,16 @@ static int rig_qemu_argv(struct vbench *vb, struct vbench_argv *a)
 	vbench_argv_add(a, "-D");
 	vbench_argv_add(a, "%s/gates.fifo", cfg->run);
 	rig_sockets(a, cfg->run);
-	rig_sensors(a);
+	rig_sensors(a, &cfg->wiring);
 	vbench_argv_add(a, "-blockdev");
 	vbench_argv_add(a,
 			"driver=file,node-name=eeprom,filename=%s/eeprom.img",
 			cfg->run);
 	vbench_argv_add(a, "-device");
-	vbench_argv_add(a, "at24c-eeprom,address=0x50,rom-size=32768,"
-			   "drive=eeprom,id=eeprom");
+	vbench_argv_add(a,
+			"at24c-eeprom,address=%u,rom-size=%u,drive=eeprom,"
+			"id=eeprom",
+			cfg->wiring.eeprom, cfg->wiring.eeprom_bytes);
 	return a->rc;
 }
 

@@ -11,7 +11,7 @@
 struct bp_app_cfg {
 	const char *run;
 	const struct bp_rig_ops *rig;
-	const struct bp_board *board;
+	const struct vboard *board;
 	const char *serial[BP_SLOTS]; /* NULL: the slot is empty */
 };
 

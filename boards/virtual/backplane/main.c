@@ -24,13 +24,16 @@ static const struct bp_rig_ops *rig_find(const char *name)
 	fatalx(EXIT_USAGE, "--rig is qemu or posix, not '%s'", name);
 }
 
-static const struct bp_board *board_find(const char *name)
+static const struct vboard *board_find(const char *name)
 {
-	const struct bp_board *b = bp_board_find(name);
+	static struct vboard board;
+	struct err err = { 0 };
 
-	if (!b)
-		fatalx(EXIT_USAGE, "no wiring known for board '%s'", name);
-	return b;
+	if (vboard_find(&board, name, &err))
+		fatalx(EXIT_USAGE, "--board: %s", err.text);
+	if (!board.machine)
+		fatalx(EXIT_USAGE, "--board: no emulator for board '%s'", name);
+	return &board;
 }
 
 /* N=SERIAL */
@@ -98,13 +101,14 @@ static void parse(struct bp_app_cfg *cfg, int argc, char **argv)
 		usage(stderr);
 		exit(EXIT_USAGE);
 	}
+	if (cfg->rig == &bp_rig_qemu && !cfg->board)
+		fatalx(EXIT_USAGE, "--rig qemu needs --board");
 }
 
 int main(int argc, char **argv)
 {
 	static struct bp_app app;
-	struct bp_app_cfg cfg = { .rig = &bp_rig_qemu,
-				  .board = bp_board_find("lm3s6965evb") };
+	struct bp_app_cfg cfg = { .rig = &bp_rig_qemu };
 
 	log_init("bay-backplane", false);
 	signal(SIGPIPE, SIG_IGN);

@@ -7,27 +7,7 @@
 #include <uv.h>
 
 #include "boards/virtual/backplane/model.h"
-
-struct bp_pin {
-	unsigned int port; /* n-th PL061 of the machine; A is 0 */
-	unsigned int pin;  /* 0..7 */
-};
-
-/* The pins of a board that QEMU emulates; must say what the board's own
- * table in boards/NAME/board.c says. */
-struct bp_board {
-	const char *name;
-	const char *gpio_type;     /* QOM type of a port */
-	const uint32_t *gpio_base; /* address of each port */
-	unsigned int gpio_ports;
-	uint32_t gpio_data; /* offset: all 8 pins readable */
-	uint32_t gpio_dir;  /* offset: 1 = output */
-	struct bp_pin gate[BP_SLOTS][BP_RAILS];
-	struct bp_pin activity[BP_SLOTS];
-};
-
-/* NULL: no such board. */
-const struct bp_board *bp_board_find(const char *name);
+#include "boards/virtual/vboard.h"
 
 struct bp_rig_events {
 	void (*gate)(void *arg, unsigned int slot, unsigned int rail, bool on);
@@ -36,8 +16,8 @@ struct bp_rig_events {
 };
 
 struct bp_rig_cfg {
-	const char *run;              /* runtime directory */
-	const struct bp_board *board; /* NULL where it is not needed */
+	const char *run;            /* runtime directory */
+	const struct vboard *board; /* of bp_rig_qemu: one with a machine */
 	struct bp_rig_events events;
 };
 

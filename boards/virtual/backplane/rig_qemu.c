@@ -14,7 +14,7 @@
 #include "boards/virtual/backplane/qmp.h"
 #include "host/util/log.h"
 
-#define PORTS_MAX 8
+#define PORTS_MAX VBOARD_PORTS
 /* A step that the monitors cannot show is not worth a round trip: one count
  * of the board's ADM1272 is 24.6 mV and 50 mA. */
 #define STEP_MV    25
@@ -89,12 +89,12 @@ static void link_lost(struct bp_rig *r)
 static void pin_changed(struct bp_rig *r, unsigned int port, unsigned int pin,
 			bool on)
 {
-	const struct bp_board *b = r->cfg.board;
+	const struct vboard *b = r->cfg.board;
 
-	for (unsigned int i = 0; i < BP_SLOTS; i++) {
+	for (unsigned int i = 0; i < b->slots; i++) {
 		for (unsigned int k = 0; k < BP_RAILS; k++) {
-			if (b->gate[i][k].port == port &&
-			    b->gate[i][k].pin == pin)
+			if (b->slot[i].gate[k].port == port &&
+			    b->slot[i].gate[k].pin == pin)
 				r->cfg.events.gate(r->cfg.events.arg, i, k, on);
 		}
 	}
@@ -188,17 +188,15 @@ static void levels_known(struct bp_rig *r)
 
 static void read_levels(struct bp_rig *r)
 {
-	const struct bp_board *b = r->cfg.board;
+	const struct vboard *b = r->cfg.board;
 	char text[64];
 
-	r->reads_left = 2 * b->gpio_ports;
-	for (unsigned int i = 0; i < b->gpio_ports; i++) {
+	r->reads_left = 2 * b->ports;
+	for (unsigned int i = 0; i < b->ports; i++) {
 		r->level[i] = 0xff;
-		snprintf(text, sizeof(text), "readl 0x%x",
-			 b->gpio_base[i] + b->gpio_data);
+		snprintf(text, sizeof(text), "readl 0x%x", b->gpio_data[i]);
 		bp_conn_send(&r->qtest, text);
-		snprintf(text, sizeof(text), "readl 0x%x",
-			 b->gpio_base[i] + b->gpio_dir);
+		snprintf(text, sizeof(text), "readl 0x%x", b->gpio_dir[i]);
 		bp_conn_send(&r->qtest, text);
 	}
 }
@@ -206,7 +204,7 @@ static void read_levels(struct bp_rig *r)
 /* Data and direction of each port, in the order asked. */
 static void level_came(struct bp_rig *r, uint64_t value)
 {
-	unsigned int n = 2 * r->cfg.board->gpio_ports - r->reads_left;
+	unsigned int n = 2 * r->cfg.board->ports - r->reads_left;
 
 	r->level[n / 2] &= (uint8_t)value;
 	if (!--r->reads_left)
@@ -231,10 +229,9 @@ static void devices_came(void *arg, const struct bp_qmp_msg *m)
 		return;
 	r->devices = bp_qmp_devices(m->data, r->cfg.board->gpio_type, r->device,
 				    PORTS_MAX);
-	if (r->devices != r->cfg.board->gpio_ports) {
+	if (r->devices != r->cfg.board->ports) {
 		log_warnx("emulator has %zu GPIO ports, board %s needs %u",
-			  r->devices, r->cfg.board->name,
-			  r->cfg.board->gpio_ports);
+			  r->devices, r->cfg.board->name, r->cfg.board->ports);
 		return;
 	}
 	bp_qmp_send(&r->qmp, "stop", NULL, stopped, r);
@@ -370,7 +367,7 @@ static void refresh_rail(struct bp_rig *r, unsigned int slot, unsigned int rail,
 
 static void refresh_activity(struct bp_rig *r, unsigned int slot, bool level)
 {
-	const struct bp_pin *p = &r->cfg.board->activity[slot];
+	const struct vboard_pin *p = &r->cfg.board->slot[slot].activity;
 	char text[128];
 
 	if (r->sent[slot].activity == level)
@@ -396,7 +393,7 @@ static void refresh_silent(struct bp_rig *r, bool silent)
  * to tell it. */
 static void refresh_slots(struct bp_rig *r, const struct bp_model *m)
 {
-	for (unsigned int i = 0; i < BP_SLOTS; i++) {
+	for (unsigned int i = 0; i < r->cfg.board->slots; i++) {
 		const struct bp_outputs *out =
 			bp_model_outputs(m, r->next_slot);
 
@@ -406,7 +403,7 @@ static void refresh_slots(struct bp_rig *r, const struct bp_model *m)
 		for (unsigned int k = 0; k < BP_RAILS; k++)
 			refresh_rail(r, r->next_slot, k, out);
 		refresh_activity(r, r->next_slot, out->activity);
-		r->next_slot = (r->next_slot + 1) % BP_SLOTS;
+		r->next_slot = (r->next_slot + 1) % r->cfg.board->slots;
 	}
 }
 
