@@ -98,8 +98,8 @@ static ssize_t sampler_read(struct sampler *s, enum sampler_file file,
 
 static void sampler_cut_vm(struct sampler *s, size_t len)
 {
-	size_t want = text_keys_end(&s->vm_keys, s->text, len) +
-		      SAMPLER_VM_SLACK;
+	size_t want =
+		text_keys_end(&s->vm_keys, s->text, len) + SAMPLER_VM_SLACK;
 
 	s->vm_bytes = want < SAMPLER_TEXT_BYTES ? want : SAMPLER_TEXT_BYTES;
 }
