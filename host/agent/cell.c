@@ -64,11 +64,11 @@ static void cell_add_host(Bay__CellResult *r, const struct sample_series *s,
 		bay__host_sample__init(&h[i]);
 		h[i].t_ns = p->t_ns;
 		h[i].cpu = (uint64_t *)(uintptr_t)p->cpu;
-		h[i].n_cpu = s->cpu_fields;
+		h[i].n_cpu = p->has_slow ? s->cpu_fields : 0;
 		h[i].vm = (uint64_t *)(uintptr_t)p->vm;
 		h[i].n_vm = VM_COUNT;
 		h[i].mem_kb = (uint64_t *)(uintptr_t)p->mem_kb;
-		h[i].n_mem_kb = p->has_mem ? MEM_COUNT : 0;
+		h[i].n_mem_kb = p->has_slow ? MEM_COUNT : 0;
 		r->host[r->n_host++] = &h[i];
 	}
 }

@@ -279,6 +279,10 @@ void metrics_cpu(struct metrics *m, const struct sample_series *s,
 
 	if (!metrics_span(s, w->start_ns, w->end_ns, &a, &b))
 		return;
+	/* They are read once a second: a shorter run gets what came next. */
+	while (b + 1 < s->count && memcmp(s->point[b].cpu, s->point[a].cpu,
+					  sizeof(s->point[a].cpu)) == 0)
+		b++;
 	/* Guest time is inside user and nice; iowait may run backwards. */
 	for (unsigned i = 0; i < sizeof(share) / sizeof(*share); i++) {
 		unsigned f = share[i];

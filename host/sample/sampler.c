@@ -16,6 +16,8 @@
 #define SAMPLER_TEXT_BYTES (256u * 1024)
 #define SAMPLER_STAT_BYTES 512u /* only its first line counts */
 #define SAMPLER_POINTS_MIN 16u
+/* A page less the longest line of the files read: 17 numbers of a disk. */
+#define SAMPLER_SHORT_BYTES (4096 - 512)
 /* Longer numbers move the last wanted line down; past this much the file is
  * read whole again. */
 #define SAMPLER_VM_SLACK 256u
@@ -61,7 +63,7 @@ struct sampler {
 	char *text;
 	struct text_keys vm_keys, mem_keys;
 	uint64_t period_ns;
-	uint64_t mem_next_ns;
+	uint64_t slow_next_ns;
 	size_t vm_bytes; /* of vmstat that are read */
 	struct sample_device device[SAMPLE_DEVICES_MAX];
 	struct sample_point *point;
@@ -81,7 +83,10 @@ size_t sampler_points_for(size_t bytes, unsigned devices)
 	return n < SAMPLER_POINTS_MIN ? SAMPLER_POINTS_MIN : n;
 }
 
-/* A whole /proc file into s->text; its length, or -errno. */
+/* A whole /proc file, or the first size bytes of it, into s->text; its length,
+ * or -errno. The kernel answers a read with a page of text, less only what the
+ * next record did not fit into (fs/seq_file.c), so a shorter one is the last.
+ */
 static ssize_t sampler_read(struct sampler *s, enum sampler_file file,
 			    size_t size)
 {
@@ -92,7 +97,8 @@ static ssize_t sampler_read(struct sampler *s, enum sampler_file file,
 		n = pread(s->fd[file], s->text + len, size - len, (off_t)len);
 		if (n > 0)
 			len += (size_t)n;
-	} while ((n > 0 && len < size) || (n < 0 && errno == EINTR));
+	} while ((n >= SAMPLER_SHORT_BYTES && len < size) ||
+		 (n < 0 && errno == EINTR));
 	return n < 0 ? -errno : (ssize_t)len;
 }
 
@@ -120,32 +126,26 @@ static int sampler_read_vm(struct sampler *s, struct sample_point *p)
 	return n < 0 ? (int)n : 0;
 }
 
-static int sampler_read_host(struct sampler *s, struct sample_point *p)
+/* /proc/stat and /proc/meminfo cost the kernel more than the other files
+ * together (every interrupt of every CPU is summed), and nobody needs them more
+ * often than once a second. */
+static int sampler_read_slow(struct sampler *s, struct sample_point *p)
 {
 	ssize_t n;
 
+	if (p->t_ns < s->slow_next_ns)
+		return 0;
 	/* A single read: the line of all CPUs comes first. */
 	n = pread(s->fd[FILE_STAT], s->text, SAMPLER_STAT_BYTES, 0);
 	if (n < 0)
 		return -errno;
 	s->series.cpu_fields = text_stat(s->text, (size_t)n, p->cpu);
-	return sampler_read_vm(s, p);
-}
-
-/* /proc/meminfo costs the kernel more than the others together, and what it
- * adds to vmstat moves slowly. */
-static int sampler_read_mem(struct sampler *s, struct sample_point *p)
-{
-	ssize_t n;
-
-	if (p->t_ns < s->mem_next_ns)
-		return 0;
 	n = sampler_read(s, FILE_MEMINFO, SAMPLER_TEXT_BYTES);
 	if (n < 0)
 		return (int)n;
-	p->has_mem =
+	p->has_slow =
 		text_keys_read(&s->mem_keys, s->text, (size_t)n, p->mem_kb);
-	s->mem_next_ns = p->t_ns + NS_PER_S - s->period_ns / 2;
+	s->slow_next_ns = p->t_ns + NS_PER_S - s->period_ns / 2;
 	return 0;
 }
 
@@ -200,14 +200,14 @@ int sampler_take(struct sampler *s)
 		*p = p[-1];
 		memcpy(row, row - devices, devices * sizeof(*row));
 	}
-	p->has_mem = false;
+	p->has_slow = false;
 	/* The written counter and the disks' are read next to their time. */
 	p->t_ns = clock_mono_ns();
-	rc = sampler_read_host(s, p);
+	rc = sampler_read_vm(s, p);
 	if (!rc)
 		rc = sampler_read_disks(s, row);
 	if (!rc)
-		rc = sampler_read_mem(s, p);
+		rc = sampler_read_slow(s, p);
 	if (rc)
 		return rc;
 	s->series.taken++;
@@ -371,6 +371,7 @@ void sampler_stop(struct sampler *s)
 	(void)eventfd_write(s->stop_fd, 1);
 	(void)pthread_join(s->thread, NULL);
 	s->running = false;
+	s->slow_next_ns = 0; /* the last sample has everything */
 	(void)sampler_take(s);
 }
 

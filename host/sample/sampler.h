@@ -46,10 +46,11 @@ struct sample_device {
 
 struct sample_point {
 	uint64_t t_ns; /* CLOCK_MONOTONIC, when the files were read */
-	uint64_t cpu[CPU_FIELDS];
 	uint64_t vm[VM_COUNT];
-	uint64_t mem_kb[MEM_COUNT]; /* read once a second, kept between */
-	bool has_mem;               /* read in this sample */
+	/* Read once a second, kept between. */
+	uint64_t cpu[CPU_FIELDS];
+	uint64_t mem_kb[MEM_COUNT];
+	bool has_slow; /* they were read in this sample */
 };
 
 /* What was sampled; valid until sampler_free. */

@@ -164,8 +164,11 @@ static void the_thread_takes_a_first_and_a_last_sample(void **state)
 	assert_int_equal(sampler_start(s, NULL), 0);
 	sampler_stop(s);
 	assert_true(sampler_series(s)->count >= 2);
-	assert_true(sampler_series(s)->point[0].has_mem);
+	assert_true(sampler_series(s)->point[0].has_slow);
 	assert_int_equal(sampler_series(s)->point[0].mem_kb[MEM_DIRTY], 4);
+	assert_true(sampler_series(s)
+			    ->point[sampler_series(s)->count - 1]
+			    .has_slow);
 	sampler_free(s);
 }
 
@@ -268,6 +271,25 @@ static void cpu_shares_add_up_without_the_guest_twice(void **state)
 	assert_true(check_of(&m, "cpu_sum")->ok);
 }
 
+/* CPU times are read once a second. */
+static void a_run_of_half_a_second_gets_the_next_cpu_times(void **state)
+{
+	static struct sample_point p[4];
+	const struct sample_series s = { .count = 4, .point = p };
+	const struct metrics_window w = { .end_ns = 20 };
+	struct metrics m = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		p[i].t_ns = i * 10;
+		p[i].cpu[CPU_USER] = i < 3 ? 100 : 125;
+		p[i].cpu[CPU_IDLE] = i < 3 ? 100 : 175;
+	}
+	metrics_cpu(&m, &s, &w);
+	assert_near(metric_of(&m, "cpu_user")->value, 25);
+	assert_near(metric_of(&m, "cpu_idle")->value, 75);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +308,8 @@ int main(void)
 			teardown),
 		cmocka_unit_test(io_is_summed_over_the_members_only),
 		cmocka_unit_test(cpu_shares_add_up_without_the_guest_twice),
+		cmocka_unit_test(
+			a_run_of_half_a_second_gets_the_next_cpu_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
