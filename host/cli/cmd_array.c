@@ -1,5 +1,6 @@
 /* bay array: one array by hand, on the bench's disks and no others. */
 #include "host/cli/command.h"
+#include "host/cli/print_json.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -566,10 +567,8 @@ static int show(struct job *j, const char *name)
 		else
 			print_array(reply->arrays->array[i]);
 	}
-	if (j->cli->json) {
-		json_dumpf(list, stdout, JSON_INDENT(2));
-		putchar('\n');
-	}
+	if (j->cli->json)
+		print_json(json_incref(list), JSON_DOCUMENT);
 	if (!i && !j->cli->json)
 		fprintf(stderr, "bay: no %s on this bench\n",
 			*name ? "such array" : "array");

@@ -9,6 +9,7 @@
 #include "host/bench/vbench_daemon.h"
 #include "host/cli/bench_parts.h"
 #include "host/cli/command.h"
+#include "host/cli/print_json.h"
 #include "host/util/log.h"
 
 #define DOWN_MS   20000
@@ -91,16 +92,12 @@ static int up_parse(struct cli *cli, int argc, char **argv, struct up_args *up)
 
 static void say_up(const struct cli *cli, const struct vbench_cfg *cfg)
 {
-	json_t *root = json_pack("{s:b, s:s, s:s}", "up", 1, "name", cfg->name,
-				 "run", cfg->run);
-
-	if (cli->json && root) {
-		json_dumpf(root, stdout, 0);
-		putchar('\n');
-	} else {
+	if (cli->json)
+		print_json(json_pack("{s:b, s:s, s:s}", "up", 1, "name",
+				     cfg->name, "run", cfg->run),
+			   JSON_LINE);
+	else
 		printf("bench %s is up in %s\n", cfg->name, cfg->run);
-	}
-	json_decref(root);
 	fflush(stdout);
 }
 
@@ -298,14 +295,14 @@ static int run_status(struct cli *cli, int argc, char **argv)
 
 static const struct command bench_up = {
 	"up",
-	"[-f BENCH] [--kernel NAME] [--foreground] [--no-guest] [--usb-rig] "
+	"[--kernel NAME] [--foreground] [--no-guest] [--usb-rig] "
 	"[--keep-logs]",
 	"start a virtual bench", run_up, NULL
 };
-static const struct command bench_down = { "down", "[-f BENCH]",
+static const struct command bench_down = { "down", "",
 					   "stop it and leave nothing behind",
 					   run_down, NULL };
-static const struct command bench_status = { "status", "[-f BENCH] [--json]",
+static const struct command bench_status = { "status", "",
 					     "show its parts and slots",
 					     run_status, NULL };
 

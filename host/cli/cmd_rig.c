@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/cli/command.h"
+#include "host/cli/print_json.h"
 #include "host/rig/rig_bench.h"
 #include "host/util/fs.h"
 #include "host/util/log.h"
@@ -45,17 +46,6 @@ static int complain(int rc, const struct err *err)
 	if (rc < 0 && err->text[0])
 		fprintf(stderr, "bay: %s\n", err->text);
 	return exit_of(rc);
-}
-
-static int print_json(json_t *root)
-{
-	if (!root || json_dumpf(root, stdout, JSON_PRESERVE_ORDER) < 0) {
-		json_decref(root);
-		return -ENOMEM;
-	}
-	putchar('\n');
-	json_decref(root);
-	return 0;
 }
 
 /* ---- connection ---- */
@@ -195,7 +185,7 @@ static int show_info(struct session_of *s, struct err *err)
 	if (res->body_case != RESULT__BODY_INFO)
 		rc = err_set(err, -EPROTO, "the rig does not tell what it is");
 	else if (s->cli->json)
-		rc = print_json(info_json(s, res->info));
+		rc = print_json(info_json(s, res->info), JSON_LINE);
 	else
 		print_info(s, res->info);
 	result__free_unpacked(res, NULL);
@@ -331,7 +321,7 @@ static int show_status(struct session_of *s, struct err *err)
 		result__free_unpacked(res, NULL);
 	}
 	if (list && !rc)
-		return print_json(json_pack("{s:o}", "slots", list));
+		return print_json(json_pack("{s:o}", "slots", list), JSON_LINE);
 	json_decref(list);
 	return rc;
 }
@@ -407,7 +397,8 @@ static int report(struct session_of *s, enum power_verb verb, uint32_t mask,
 		else
 			print_report(s->cli, i, &reports[i], verb != POWER_ON);
 	}
-	return list ? print_json(json_pack("{s:o}", "slots", list)) : 0;
+	return list ? print_json(json_pack("{s:o}", "slots", list), JSON_LINE)
+		    : 0;
 }
 
 static int switch_slots(struct session_of *s, enum power_verb verb,
@@ -523,21 +514,25 @@ static void on_telemetry(void *arg, const Telemetry *t)
 {
 	struct session_of *s = arg;
 
+	int rc = 0;
+
 	if (!s->cli->json)
 		print_telemetry(s, t);
 	else
-		print_json(json_pack(
-			"{s:I, s:I, s:I, s:I, s:i, s:s, s:s, s:o,"
-			" s:o, s:f}",
-			"sequence", (json_int_t)t->sequence, "dropped",
-			(json_int_t)t->dropped, "start_us",
-			(json_int_t)t->start_us, "length_us",
-			(json_int_t)t->length_us, "slot", (int)t->slot, "disk",
-			disk_in(s->cli, t->slot), "state",
-			rig_state_name(t->state), "v5", window_json(t->v5),
-			"v12", window_json(t->v12), "board_c",
-			t->board_mdegc / 1000.0));
-	if (fflush(stdout)) {
+		rc = print_json(
+			json_pack(
+				"{s:I, s:I, s:I, s:I, s:i, s:s, s:s, s:o,"
+				" s:o, s:f}",
+				"sequence", (json_int_t)t->sequence, "dropped",
+				(json_int_t)t->dropped, "start_us",
+				(json_int_t)t->start_us, "length_us",
+				(json_int_t)t->length_us, "slot", (int)t->slot,
+				"disk", disk_in(s->cli, t->slot), "state",
+				rig_state_name(t->state), "v5",
+				window_json(t->v5), "v12", window_json(t->v12),
+				"board_c", t->board_mdegc / 1000.0),
+			JSON_LINE);
+	if (rc || fflush(stdout)) {
 		s->interrupted = true;
 		rig_cancel(s->rig);
 	}
@@ -697,7 +692,7 @@ static void on_event(void *arg, const Event *e)
 	struct session_of *s = arg;
 
 	if (s->cli->json)
-		print_json(event_json(s->cli, e));
+		print_json(event_json(s->cli, e), JSON_LINE);
 	else
 		print_event(s->cli, e);
 	fflush(stdout);
@@ -780,7 +775,7 @@ static const struct command *const power_table[] = {
 
 static const struct command rig_power_command = {
 	.name = "power",
-	.args = "on|off|cycle SLOT|DISK|all...",
+	.args = "on|off|cycle [--timeout S] SLOT|DISK|all...",
 	.summary = "switch slots",
 	.sub = power_table,
 };

@@ -1,5 +1,6 @@
 /* bay run: the cells of a matrix, through rig and agent into the journal. */
 #include "host/cli/command.h"
+#include "host/cli/print_json.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -117,13 +118,6 @@ static json_t *cell_json(const Bay__Cell *c)
 			 "estimate_s", plan_cell_estimate_s(c));
 }
 
-static void print_json(json_t *root)
-{
-	json_dumpf(root, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(root);
-}
-
 static int print_plan(const struct job *j)
 {
 	char time[32], name[CASE_NAME_BYTES];
@@ -139,7 +133,8 @@ static int print_plan(const struct job *j)
 				     j->matrix->experiment, "count",
 				     (int)j->plan.n, "boots",
 				     (int)j->plan.boots, "estimate_s",
-				     j->plan.estimate_s, "cells", cells));
+				     j->plan.estimate_s, "cells", cells),
+			   JSON_DOCUMENT);
 		return BAY_OK;
 	}
 	for (i = 0; i < j->plan.n; i++) {
@@ -148,8 +143,9 @@ static int print_plan(const struct job *j)
 		case_name_with_kernel(c->case_name, c->kernel, name);
 		printf("%5zu  %.8s  %s\n", i + 1, c->key, name);
 	}
-	printf("%zu cells, %u kernel%s in turn, about %s\n", j->plan.n,
-	       j->plan.boots, j->plan.boots == 1 ? "" : "s",
+	printf("%zu cell%s, %u kernel%s in turn, about %s\n", j->plan.n,
+	       j->plan.n == 1 ? "" : "s", j->plan.boots,
+	       j->plan.boots == 1 ? "" : "s",
 	       progress_time(j->plan.estimate_s, time));
 	return BAY_OK;
 }
@@ -229,11 +225,21 @@ static int exit_of(enum control_end end)
 	}
 }
 
+struct phases {
+	FILE *to;
+	unsigned lines;
+};
+
 static int phase_line(void *arg, const char *phase, double mean_s, unsigned n)
 {
+	struct phases *p = arg;
+
 	(void)n;
-	if (!strchr(phase, '/'))
-		fprintf(arg, "  %-12s %7.2f s\n", phase, mean_s);
+	if (strchr(phase, '/'))
+		return 0;
+	if (!p->lines++)
+		fprintf(p->to, "mean time of a cell by phase:\n");
+	fprintf(p->to, "  %-12s %7.2f s\n", phase, mean_s);
 	return 0;
 }
 
@@ -274,19 +280,21 @@ static const char *end_word(enum control_end end)
 static void print_summary(struct job *j, enum control_end end,
 			  const struct control_sum *s)
 {
+	struct phases phases = { .to = stderr };
 	char time[32];
 
 	fprintf(stderr,
-		"%s: %u cells done in %s, %u before, %u failed, %u left\n",
-		end_word(end), s->done, progress_time(s->seconds, time),
-		s->before, s->failed, s->left - s->failed);
+		"%s: %u cell%s done in %s, %u before, %u failed, %u left\n",
+		end_word(end), s->done, s->done == 1 ? "" : "s",
+		progress_time(s->seconds, time), s->before, s->failed,
+		s->left - s->failed);
 	if (s->spooled)
 		fprintf(stderr, "%u of them were found in the agent's spool\n",
 			s->spooled);
 	if (s->failed)
 		store_rows(j->store, failed_line, j, NULL);
-	fprintf(stderr, "mean time of a cell by phase:\n");
-	store_phases(j->store, j->matrix->experiment, phase_line, stderr, NULL);
+	store_phases(j->store, j->matrix->experiment, phase_line, &phases,
+		     NULL);
 	fprintf(stderr, "results: %s (bay results list --results %s)\n",
 		j->results, j->results);
 	if (s->left && !s->failed)
@@ -309,7 +317,8 @@ static void print_sum_json(struct job *j, enum control_end end,
 			     j->results, "done", (int)s->done, "before",
 			     (int)s->before, "spooled", (int)s->spooled,
 			     "failed", (int)s->failed, "left", (int)s->left,
-			     "seconds", s->seconds, "phases", phases));
+			     "seconds", s->seconds, "phases", phases),
+		   JSON_DOCUMENT);
 }
 
 static const char *boot_id(char *buf, size_t size)
