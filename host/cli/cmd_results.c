@@ -1,7 +1,9 @@
 /* bay results list|show: what the journal holds. */
 #include "host/cli/command.h"
+#include "host/cli/print_json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,26 +70,25 @@ static json_t *json_text(const char *s)
 static int list_json(struct listing *l, const struct store_row *r)
 {
 	json_t *row = json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:s, s:o, s:b, s:b}",
+		"{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:s, s:o, s:b, s:b, s:o}",
 		"experiment", json_text(r->experiment), "key",
 		json_text(r->key), "case", json_text(r->case_name), "kernel",
 		json_text(r->kernel), "release", json_text(r->release),
 		"repeat", (int)r->repeat, "attempts", (int)r->attempts, "state",
 		state_name(r->state), "error", json_text(r->error_text),
-		"in_plan", r->in_plan, "has_result", r->result != 0);
+		"in_plan", r->in_plan, "has_result", r->result != 0, "write_bw",
+		isnan(r->write_bw) ? json_null() : json_real(r->write_bw));
 
-	if (row && r->result)
-		json_object_set_new(row, "write_bw", json_real(r->write_bw));
 	return json_array_append_new(l->rows, row) < 0 ? -ENOMEM : 0;
 }
 
 static void list_text(const struct store_row *r)
 {
 	printf("%-12.12s %-11s ", r->key, state_name(r->state));
-	if (r->result)
-		printf("%10.2f", r->write_bw);
-	else
+	if (isnan(r->write_bw))
 		printf("%10s", "-");
+	else
+		printf("%10.2f", r->write_bw);
 	printf("  %s-%s #%u%s%s%s\n", r->case_name,
 	       r->release && *r->release ? r->release : r->kernel, r->repeat,
 	       r->in_plan ? "" : " (no longer planned)",
@@ -110,19 +111,12 @@ static int list_row(void *arg, const struct store_row *r)
 	return 0;
 }
 
-/* Print and free. */
-static int print_json(json_t *j)
+static int show_json(json_t *j)
 {
-	int ret = j ? json_dumpf(j, stdout, JSON_INDENT(2)) : -1;
-
-	json_decref(j);
-	if (ret == 0)
-		putchar('\n');
-	if (ret < 0 || fflush(stdout)) {
-		fprintf(stderr, "bay: cannot print the results\n");
-		return BAY_FAILED;
-	}
-	return BAY_OK;
+	if (!print_json(j, JSON_DOCUMENT))
+		return BAY_OK;
+	fprintf(stderr, "bay: cannot print the results\n");
+	return BAY_FAILED;
 }
 
 static int report(const struct err *err)
@@ -147,7 +141,7 @@ static int list_results(struct cli *cli, struct listing *l)
 		return report(&err);
 	}
 	if (cli->json)
-		return print_json(l->rows);
+		return show_json(l->rows);
 	if (!l->n)
 		fprintf(stderr, "bay: %s holds no such cell\n", l->path);
 	return BAY_OK;
@@ -380,7 +374,7 @@ static int show_result(struct cli *cli, const char *path, const char *key)
 	if (ret < 0)
 		return report(&err);
 	if (cli->json)
-		ret = print_json(json_result(r));
+		ret = show_json(json_result(r));
 	else
 		show_text(r);
 	bay__cell_result__free_unpacked(r, NULL);

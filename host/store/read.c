@@ -1,5 +1,6 @@
 /* What the journal tells: rows for lists, comparisons and estimates. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,13 @@ int store_metrics(struct store *s,
 	return ret < 0 ? ret : stop;
 }
 
+static double double_or_nan(const struct db_query *q, int column)
+{
+	if (sqlite3_column_type(q->stmt, column) == SQLITE_NULL)
+		return NAN;
+	return sqlite3_column_double(q->stmt, column);
+}
+
 int store_rows(struct store *s, int (*fn)(void *arg, const struct store_row *r),
 	       void *arg, struct err *err)
 {
@@ -54,9 +62,9 @@ int store_rows(struct store *s, int (*fn)(void *arg, const struct store_row *r),
 		s, &q,
 		"SELECT e.name, c.key, c.case_name, c.kernel, "
 		"coalesce(r.release, ''), c.repeat, c.attempts, c.state, "
-		"c.error_text, c.in_plan, coalesce(r.id, 0), coalesce((SELECT "
+		"c.error_text, c.in_plan, coalesce(r.id, 0), (SELECT "
 		"value FROM metric m WHERE m.result = r.id AND m.name = "
-		"'write_bw'), 0) FROM cell c JOIN experiment e ON e.id = "
+		"'write_bw') FROM cell c JOIN experiment e ON e.id = "
 		"c.experiment LEFT JOIN result r ON r.id = (SELECT max(id) FROM"
 		" result WHERE cell = c.key) ORDER BY e.id, c.ord");
 	while (ret >= 0 && !stop && (ret = db_step(&q)) > 0) {
@@ -72,7 +80,7 @@ int store_rows(struct store *s, int (*fn)(void *arg, const struct store_row *r),
 			.error_text = db_column(&q, 8),
 			.in_plan = sqlite3_column_int(q.stmt, 9),
 			.result = sqlite3_column_int64(q.stmt, 10),
-			.write_bw = sqlite3_column_double(q.stmt, 11),
+			.write_bw = double_or_nan(&q, 11),
 		};
 
 		stop = fn(arg, &r);

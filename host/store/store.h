@@ -139,7 +139,7 @@ struct store_row {
 	const char *error_text;
 	bool in_plan;
 	int64_t result;  /* id, 0 = none */
-	double write_bw; /* 0 = none */
+	double write_bw; /* NAN = none */
 };
 
 int store_rows(struct store *s, int (*fn)(void *arg, const struct store_row *r),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +401,40 @@ static int count_setting(void *arg, const char *name, const char *value)
 	return 0;
 }
 
+static int keep_rates(void *arg, const struct store_row *r)
+{
+	double **rate = arg;
+
+	*(*rate)++ = r->write_bw;
+	return 0;
+}
+
+static void a_result_without_a_rate_has_none_not_zero(void **state)
+{
+	struct store *s = open_store();
+	double rates[CELLS], *rate = rates;
+	struct err err = { 0 };
+	struct a_result a;
+	unsigned i, attempt;
+	bool kept;
+
+	(void)state;
+	assert_int_equal(
+		store_plan(s, "e", "bench", "text", plan(), CELLS, &err), 0);
+	for (i = 0; i < CELLS; i++) {
+		assert_int_equal(
+			store_begin(s, cells[i].key, BOOT, &attempt, &err), 0);
+		make_result(&a, cells[i].key, attempt);
+		a.r.n_metric = i;
+		assert_int_equal(store_result(s, &a.r, &kept, &err), 0);
+	}
+	assert_int_equal(store_rows(s, keep_rates, &rate, &err), 0);
+	assert_ptr_equal(rate, rates + CELLS);
+	assert_true(isnan(rates[0]));
+	assert_true(rates[1] > 42.4 && rates[1] < 42.6);
+	store_close(s);
+}
+
 static void equal_environments_are_stored_once(void **state)
 {
 	struct err err = { 0 };
@@ -485,6 +520,8 @@ int main(void)
 		cmocka_unit_test_setup(
 			a_cell_that_kills_the_machine_twice_is_quarantined,
 			fresh),
+		cmocka_unit_test_setup(
+			a_result_without_a_rate_has_none_not_zero, fresh),
 		cmocka_unit_test_setup(equal_environments_are_stored_once,
 				       fresh),
 		cmocka_unit_test_setup(
