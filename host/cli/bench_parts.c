@@ -215,20 +215,18 @@ static int run_rig(struct cli *cli, int argc, char **argv)
 			 argv[optind]);
 }
 
-const struct command bench_boot = { "boot", "[-f BENCH] [KERNEL]",
+const struct command bench_boot = { "boot", "[KERNEL]",
 				    "boot the guest, wait for its agent",
 				    run_boot, NULL };
-const struct command bench_plant = {
-	"plant", "[-f BENCH] [--disk SERIAL] FAULT [KEY=VALUE ...]",
-	"plant a fault at a disk's slot or at all", run_plant, NULL
-};
-const struct command bench_clear = { "clear",
-				     "[-f BENCH] [--disk SERIAL] [FAULT]",
+const struct command bench_plant = { "plant",
+				     "[--disk SERIAL] FAULT [KEY=VALUE ...]",
+				     "plant a fault at a disk's slot or at all",
+				     run_plant, NULL };
+const struct command bench_clear = { "clear", "[--disk SERIAL] [FAULT]",
 				     "remove planted faults", run_clear, NULL };
-const struct command bench_faults = { "faults", "[-f BENCH] [--json]",
-				      "list the faults it knows", run_faults,
-				      NULL };
+const struct command bench_faults = { "faults", "", "list the faults it knows",
+				      run_faults, NULL };
 const struct command bench_rig = {
-	"rig", "[-f BENCH] reset|stop|cont",
+	"rig", "reset|stop|cont",
 	"reset the rig's MCU; stop its emulator, let it go on", run_rig, NULL
 };

@@ -34,13 +34,14 @@ static void print_synopsis(FILE *to)
 		return;
 	}
 	if (!now.command->sub) {
-		fprintf(to, "usage: %s %s %s\n", now.prefix, now.command->name,
-			now.command->args);
+		fprintf(to, "usage: %s %s%s%s\n", now.prefix, now.command->name,
+			*now.command->args ? " " : "", now.command->args);
 		return;
 	}
 	for (s = now.command->sub; *s; s++)
-		fprintf(to, "usage: %s %s %s %s\n", now.prefix,
-			now.command->name, (*s)->name, (*s)->args);
+		fprintf(to, "usage: %s %s %s%s%s\n", now.prefix,
+			now.command->name, (*s)->name, *(*s)->args ? " " : "",
+			(*s)->args);
 }
 
 int cli_usage(const char *fmt, ...)
@@ -105,8 +106,8 @@ int cli_getopt(struct cli *cli, int argc, char **argv, const char *shortopts,
 	return opt;
 }
 
-static const struct command *find(const struct command *const *table,
-				  const char *name)
+const struct command *command_find(const struct command *const *table,
+				   const char *name)
 {
 	for (; *table; table++)
 		if (strcmp((*table)->name, name) == 0)
@@ -122,7 +123,7 @@ int command_dispatch(const struct command *const *table, const char *prefix,
 
 	if (argc < 1)
 		return cli_usage("%s needs a command", prefix);
-	c = find(table, argv[0]);
+	c = command_find(table, argv[0]);
 	if (!c)
 		return cli_usage("%s has no command '%s'", prefix, argv[0]);
 	snprintf(now.prefix, sizeof(now.prefix), "%s", prefix);

@@ -32,6 +32,10 @@ struct command {
 
 extern const struct command *const command_table[]; /* NULL-terminated */
 
+/* NULL: none of this table is called so. */
+const struct command *command_find(const struct command *const *table,
+				   const char *name);
+
 /* Run argv[0]'s command out of a table, with its own argc and argv. An
  * unknown or missing name prints one line and returns BAY_USAGE.
  *   prefix  what the user typed so far, for messages: "bay rig" */
