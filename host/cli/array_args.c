@@ -1,0 +1,232 @@
+/* What the options of bay array ask for. */
+#include "host/cli/array_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/matrix/matrix.h"
+#include "host/matrix/pb.h"
+#include "host/util/parse.h"
+
+enum {
+	OPT_LAYOUT = 1,
+	OPT_DISKS,
+	OPT_FS,
+	OPT_NAME,
+	OPT_CHUNK,
+	OPT_BITMAP,
+	OPT_SYNC,
+	OPT_MKFS,
+	OPT_MOUNT,
+	OPT_YES,
+};
+
+static const struct option options[] = {
+	{ "layout", required_argument, NULL, OPT_LAYOUT },
+	{ "disks", required_argument, NULL, OPT_DISKS },
+	{ "fs", required_argument, NULL, OPT_FS },
+	{ "name", required_argument, NULL, OPT_NAME },
+	{ "chunk", required_argument, NULL, OPT_CHUNK },
+	{ "bitmap", required_argument, NULL, OPT_BITMAP },
+	{ "initial-sync", no_argument, NULL, OPT_SYNC },
+	{ "mkfs-options", required_argument, NULL, OPT_MKFS },
+	{ "mount-options", required_argument, NULL, OPT_MOUNT },
+	{ "yes", no_argument, NULL, OPT_YES },
+	{ 0 },
+};
+
+static int bad(struct array_job *j, const char *what)
+{
+	(void)j;
+	return cli_usage("%s", what);
+}
+
+static int take_mkfs(struct array_job *j, char *words)
+{
+	char *rest = NULL, *word;
+
+	for (word = strtok_r(words, " ", &rest); word;
+	     word = strtok_r(NULL, " ", &rest))
+		if (pb_add_string(&j->fs.mkfs_option, &j->fs.n_mkfs_option,
+				  word) < 0)
+			return BAY_FAILED;
+	return -1;
+}
+
+static int take_chunk(struct array_job *j)
+{
+	uint64_t bytes;
+
+	if (parse_size(optarg, &bytes) < 0 || bytes % 1024 ||
+	    bytes / 1024 > UINT32_MAX)
+		return bad(j, "--chunk is a size such as 512k");
+	j->spec.chunk_kib = (uint32_t)(bytes / 1024);
+	return -1;
+}
+
+static int take_option(struct array_job *j, int opt)
+{
+	switch (opt) {
+	case OPT_LAYOUT:
+		j->layout = optarg;
+		return -1;
+	case OPT_DISKS:
+		j->disks = optarg;
+		return -1;
+	case OPT_FS:
+		j->fs.type = strcmp(optarg, "raw") ? optarg : (char *)"";
+		return -1;
+	case OPT_NAME:
+		j->name = optarg;
+		return -1;
+	case OPT_CHUNK:
+		return take_chunk(j);
+	case OPT_BITMAP:
+		j->spec.bitmap = optarg;
+		return -1;
+	case OPT_SYNC:
+		j->spec.initial_sync = true;
+		return -1;
+	case OPT_MKFS:
+		return take_mkfs(j, optarg);
+	case OPT_MOUNT:
+		j->fs.mount_options = optarg;
+		return -1;
+	case OPT_YES:
+		j->yes = true;
+		return -1;
+	default:
+		return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
+	}
+}
+
+int array_job_parse(struct array_job *j, int argc, char **argv)
+{
+	int opt, ret = -1;
+
+	bay__array_spec__init(&j->spec);
+	bay__fs_spec__init(&j->fs);
+	while (ret == -1 &&
+	       (opt = cli_getopt(j->cli, argc, argv, "", options)) != -1)
+		ret = take_option(j, opt);
+	if (ret != -1)
+		return ret;
+	/* bay array show NAME, bay array destroy NAME */
+	if (optind < argc && !j->name)
+		j->name = argv[optind++];
+	if (optind < argc)
+		return bad(j, "too many operands");
+	if (j->name && strcmp(j->name, "cell") == 0)
+		return bad(j, "the name 'cell' belongs to bay run");
+	j->bench = cli_bench(j->cli);
+	return j->bench ? -1 : BAY_USAGE;
+}
+
+/* raid1 with --disks, or RAID1-2HDD which says how many. */
+static int parse_layout(struct array_job *j, unsigned *want)
+{
+	static const char *const kinds[] = { "single", "jbod", "raid0",
+					     "raid1" };
+	const char *kind;
+	size_t i;
+
+	if (!j->layout)
+		return bad(j, "--layout is needed: single, jbod, raid0, raid1");
+	*want = matrix_layout_disks(j->layout, &kind);
+	if (*want) {
+		j->spec.layout = (char *)kind;
+		return -1;
+	}
+	*want = 0;
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcasecmp(j->layout, kinds[i]) == 0)
+			j->spec.layout = (char *)kinds[i];
+	if (*j->spec.layout)
+		return -1;
+	return cli_usage("'%s' is not a layout (single, jbod, raid0, raid1, or "
+			 "RAID1-2HDD and its like)",
+			 j->layout);
+}
+
+static int add_serial(struct array_job *j, const char *serial)
+{
+	size_t i;
+
+	if (!bench_disk_find(j->bench, serial)) {
+		fprintf(stderr,
+			"bay: disk %s is not listed in %s; nothing else is "
+			"ever touched\n",
+			serial, j->bench->source);
+		return BAY_REFUSED;
+	}
+	for (i = 0; i < j->spec.n_serial; i++)
+		if (strcmp(j->spec.serial[i], serial) == 0)
+			return cli_usage("disk %s is given twice", serial);
+	return pb_add_string(&j->spec.serial, &j->spec.n_serial, serial) < 0
+		       ? BAY_FAILED
+		       : -1;
+}
+
+static int add_listed(struct array_job *j)
+{
+	char *copy = strdup(j->disks), *rest = NULL, *word;
+	int ret = copy ? -1 : BAY_FAILED;
+
+	for (word = copy ? strtok_r(copy, ",", &rest) : NULL; word && ret == -1;
+	     word = strtok_r(NULL, ",", &rest))
+		ret = add_serial(j, word);
+	free(copy);
+	return ret;
+}
+
+static bool is_taken(const Bay__ArrayStates *all, const char *serial)
+{
+	size_t i, k;
+
+	for (i = 0; i < all->n_array; i++)
+		for (k = 0; k < all->array[i]->spec->n_serial; k++)
+			if (strcmp(all->array[i]->spec->serial[k], serial) == 0)
+				return true;
+	return false;
+}
+
+/* The first disks of the bench that no array of bay's holds. */
+static int add_free(struct array_job *j, const Bay__ArrayStates *all,
+		    uint32_t n)
+{
+	unsigned i;
+	int ret = -1;
+
+	for (i = 0; i < j->bench->n_disks && j->spec.n_serial < n && ret == -1;
+	     i++)
+		if (!is_taken(all, j->bench->disks[i].serial))
+			ret = add_serial(j, j->bench->disks[i].serial);
+	if (ret == -1 && j->spec.n_serial < n)
+		return cli_usage("%u disks are wanted, %s has %zu free", n,
+				 j->bench->source, j->spec.n_serial);
+	return ret;
+}
+
+int array_job_choose_disks(struct array_job *j, const Bay__ArrayStates *all)
+{
+	uint32_t n = 0;
+	unsigned want = 0;
+	int ret;
+
+	ret = parse_layout(j, &want);
+	if (ret != -1)
+		return ret;
+	if (!j->disks && !want)
+		return bad(j, "--disks is needed: a number, or serials");
+	if (!j->disks || parse_u32_range(j->disks, 1, 256, &n) == 0)
+		ret = add_free(j, all, n ? n : want);
+	else
+		ret = add_listed(j);
+	if (ret == -1 && want && j->spec.n_serial != want)
+		return cli_usage("%s has %u disks, --disks gives %zu",
+				 j->layout, want, j->spec.n_serial);
+	if (!j->name)
+		j->name = j->spec.layout;
+	return ret;
+}
