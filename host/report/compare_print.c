@@ -236,8 +236,9 @@ static json_t *json_number(bool known, double v)
 static json_t *json_percent(double a, double b)
 {
 	double p = NAN;
+	bool known = compare_percent(a, b, &p);
 
-	return json_number(compare_percent(a, b, &p), p);
+	return json_number(known, p);
 }
 
 static json_t *json_row(const struct compare_row *r)

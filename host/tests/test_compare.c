@@ -233,6 +233,18 @@ static void json_holds_the_same_numbers(void **state)
 	assert_true(json_real_value(json_object_get(json_object_get(m, "total"),
 						    "a")) ==
 		    compare_metric(c, 0)->value[COMPARE_A]);
+	for (size_t i = 0; i < ROWS; i++) {
+		json_t *r = json_array_get(json_object_get(m, "rows"), i);
+		double a = json_real_value(json_object_get(r, "a"));
+		double b = json_real_value(json_object_get(r, "b"));
+		json_t *percent = json_object_get(r, "percent");
+
+		assert_true(json_is_real(percent));
+		assert_true(fabs(json_real_value(percent) - 100 * (b - a) / a) <
+			    1e-9);
+	}
+	assert_true(json_is_real(
+		json_object_get(json_object_get(m, "total"), "percent")));
 	json_decref(top);
 	buf_free(&out);
 	compare_free(c);
