@@ -17,6 +17,7 @@
 /* The first part of what was written in the window is the ramp: the fill of an
  * empty page cache and of the disks' own. */
 #define METRICS_RAMP_HEAD 0.10
+#define METRICS_STEADY    0.10 /* slope against mean of the same window */
 
 void metrics_add(struct metrics *m, const char *name, double value,
 		 const char *unit)
@@ -121,15 +122,39 @@ static double metrics_edge_slope(const struct sample_series *s, size_t a,
 	return var > 0.0 ? cov / var : 0.0;
 }
 
+/* A cell that stood still for a while has a slope that tells nothing of it. The
+ * mean over the whole window may differ by what had been written and was not
+ * counted yet: the largest step. */
+static void metrics_check_steady(struct metrics *m,
+				 const struct sample_series *s, size_t a,
+				 size_t b, double slope)
+{
+	double seconds = (double)(s->point[b].t_ns - s->point[a].t_ns) / 1e9;
+	double mean = metrics_written(s, b, a) / seconds;
+	double step = 0.0;
+
+	for (size_t i = a + 1; i <= b; i++)
+		step = fmax(step, metrics_written(s, i, i - 1));
+	metrics_check(m, "steady",
+		      fabs(mean - slope) <=
+			      METRICS_STEADY * slope + step / seconds,
+		      "written pages a second: %.0f by slope, %.0f by mean",
+		      slope, mean);
+}
+
 void metrics_write_bw(struct metrics *m, const struct sample_series *s,
 		      const struct metrics_window *w)
 {
 	double slope;
 	size_t a;
 	size_t b;
+	size_t first;
+	size_t last;
 
-	if (!metrics_span(s, w->start_ns, w->first_done_ns, &a, &b))
+	if (!metrics_span(s, w->start_ns, w->first_done_ns, &first, &last))
 		return;
+	a = first;
+	b = last;
 	metrics_cut_to_steady(s, &a, &b);
 	slope = metrics_edge_slope(s, a, b);
 	if (slope <= 0.0)
@@ -138,6 +163,7 @@ void metrics_write_bw(struct metrics *m, const struct sample_series *s,
 	metrics_add(m, "write_bw_span",
 		    (double)(s->point[b].t_ns - s->point[a].t_ns) / 1e9, "s");
 	metrics_add(m, "write_bw_samples", (double)(b - a + 1), "");
+	metrics_check_steady(m, s, first, last, slope);
 }
 
 /* Differences of one member over a span. ms counters are 32 bits wide. */

@@ -100,6 +100,31 @@ static void one_edge_out_of_step_hardly_moves_the_rate(void **state)
 	assert_true(bw > wanted && bw < wanted * 1.02);
 }
 
+static bool is_steady(void)
+{
+	struct metrics m = { .count = 0 };
+
+	metrics_write_bw(&m, &series, &window);
+	assert_int_equal(m.checks, 1);
+	assert_string_equal(m.check[0].name, "steady");
+	return m.check[0].ok;
+}
+
+static void a_cell_that_stood_still_is_not_steady(void **state)
+{
+	(void)state;
+	fill(0, 1);
+	assert_true(is_steady());
+	fill(5, 30);
+	assert_true(is_steady());
+	/* Three seconds of ten without a page. */
+	fill(0, 1);
+	for (unsigned i = 40; i < POINTS; i++)
+		points[i].vm[VM_NR_WRITTEN] =
+			5000 + (uint64_t)(i < 70 ? 40 : i - 30) * RATE;
+	assert_false(is_steady());
+}
+
 static void a_series_without_writes_gives_no_rate(void **state)
 {
 	(void)state;
@@ -115,6 +140,7 @@ int main(void)
 		cmocka_unit_test(
 			steps_of_three_seconds_give_the_rate_between_their_edges),
 		cmocka_unit_test(one_edge_out_of_step_hardly_moves_the_rate),
+		cmocka_unit_test(a_cell_that_stood_still_is_not_steady),
 		cmocka_unit_test(a_series_without_writes_gives_no_rate),
 	};
 
