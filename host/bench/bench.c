@@ -123,6 +123,14 @@ static const cyaml_schema_value_t bench_schema = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct bench, bench_fields),
 };
 
+/* rig: none is rig: {type: none}. */
+static enum conf_shape shape(const char *parent, const char *key)
+{
+	bool typed = strcmp(key, "rig") == 0 || strcmp(key, "agent") == 0;
+
+	return !*parent && typed ? CONF_TYPE : CONF_AS_IS;
+}
+
 /* ---- facts that span keys --------------------------------------------- */
 
 /* The name becomes part of a path. */
@@ -251,7 +259,7 @@ static int from_yaml(struct conf *f, const char *name, struct bench **out,
 	struct bench *b = NULL;
 	int ret;
 
-	ret = conf_load(f, &bench_schema, NULL, (void **)&b);
+	ret = conf_load(f, &bench_schema, shape, (void **)&b);
 	if (ret == 0)
 		ret = check(f, b);
 	if (ret == 0) {

@@ -283,7 +283,7 @@ static const char *opening(const yaml_node_t *n, enum conf_shape as,
 		*close = "]}";
 		return "{\"pairs\": [";
 	}
-	if (map && as == CONF_AS_IS) {
+	if (map && (as == CONF_AS_IS || as == CONF_TYPE)) {
 		*close = "}";
 		return "{";
 	}
@@ -291,22 +291,28 @@ static const char *opening(const yaml_node_t *n, enum conf_shape as,
 	return "[";
 }
 
+static int put_lone_scalar(struct buf *out, const yaml_node_t *n,
+			   enum conf_shape as)
+{
+	const char *before = as == CONF_LIST   ? "["
+			     : as == CONF_TYPE ? "{\"type\": "
+					       : "";
+	const char *after = as == CONF_LIST ? "]" : as == CONF_TYPE ? "}" : "";
+	int ret = buf_printf(out, "%s", before);
+
+	if (ret == 0)
+		ret = put_scalar(out, n);
+	return ret ? ret : buf_printf(out, "%s", after);
+}
+
 /* Write a scalar, or open a collection and push it. */
 static int put_node(struct normal *w, const yaml_node_t *n, enum conf_shape as,
 		    const char *key)
 {
 	struct frame *top;
-	bool list = as == CONF_LIST;
-	int ret;
 
-	if (n->type == YAML_SCALAR_NODE) {
-		ret = list ? buf_append(&w->out, "[", 1) : 0;
-		if (ret == 0)
-			ret = put_scalar(&w->out, n);
-		if (ret == 0 && list)
-			ret = buf_append(&w->out, "]", 1);
-		return ret;
-	}
+	if (n->type == YAML_SCALAR_NODE)
+		return put_lone_scalar(&w->out, n, as);
 	if (w->depth == DEPTH_MAX || w->out.len > 4 * CONF_FILE_MAX)
 		return -E2BIG;
 	top = &w->stack[w->depth++];

@@ -32,6 +32,7 @@ enum conf_shape {
 	CONF_PAIRS, /* a mapping of free keys, {n: [1, 10], bs: 4k}, becomes
 		     * [{name: n, values: [1, 10]}, {name: bs, values: [4k]}] */
 	CONF_RULES, /* a list of such mappings: each becomes {pairs: [...]} */
+	CONF_TYPE,  /* one scalar stands for {type: scalar} */
 };
 
 /* The shape of a key, by the key of the mapping around it ("" at the top). */

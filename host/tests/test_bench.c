@@ -102,6 +102,26 @@ static void each_error_names_its_line(void **state)
 	}
 }
 
+static void a_type_may_stand_alone(void **state)
+{
+	static const char text[] = "name: x\nrig: none\nagent: local\n"
+				   "disks: [{serial: A}]\n";
+	static const char wrong[] = "name: x\nrig: nothing\nagent: local\n"
+				    "disks: [{serial: A}]\n";
+	struct bench *b = NULL;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(bench_parse("b.yaml", text, strlen(text), &b, &err),
+			 0);
+	assert_int_equal(b->rig.type, BENCH_RIG_NONE);
+	assert_int_equal(b->agent.type, BENCH_AGENT_LOCAL);
+	bench_free(b);
+	assert_int_equal(bench_parse("b.yaml", wrong, strlen(wrong), &b, &err),
+			 -EINVAL);
+	assert_non_null(strstr(err.text, "b.yaml:2: "));
+}
+
 static void a_missing_file_is_named(void **state)
 {
 	struct bench *b = NULL;
@@ -133,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_file_is_read),
 		cmocka_unit_test(each_error_names_its_line),
+		cmocka_unit_test(a_type_may_stand_alone),
 		cmocka_unit_test(a_missing_file_is_named),
 		cmocka_unit_test(the_run_directory_follows_the_environment),
 	};
