@@ -12,6 +12,12 @@
  * why the lock cannot be taken. */
 int bench_lock(const struct bench *b, const char *what, struct err *err);
 
+/* Whether another process holds the bench, without taking it: nobody who
+ * takes it at the same moment is refused.
+ * 0: nobody does, or -EBUSY with the sentence of bench_lock(), or why that
+ * cannot be told. */
+int bench_lock_look(const struct bench *b, struct err *err);
+
 /* fd < 0 is accepted. */
 void bench_unlock(int fd);
 

@@ -2,11 +2,13 @@
  * emulator stopped, faults planted. */
 #include "host/cli/bench_parts.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/bench/lock.h"
 #include "host/bench/vbench.h"
 
 #define ANSWER_MS 10000
@@ -25,8 +27,32 @@ static const char *text_of(const json_t *o, const char *key)
 	return s ? s : "";
 }
 
+int bench_may_go(struct cli *cli, bool force)
+{
+	const struct bench *b = cli_bench(cli);
+	struct err err = { 0 };
+	int rc;
+
+	if (!b)
+		return BAY_USAGE;
+	if (force)
+		return BAY_OK;
+	rc = bench_lock_look(b, &err);
+	if (rc == -EBUSY) {
+		fprintf(stderr, "bay: %s, or add --force\n", err.text);
+		return BAY_REFUSED;
+	}
+	return rc ? complain(&err, BAY_FAILED) : BAY_OK;
+}
+
 enum {
 	OPT_DISK = 1,
+	OPT_FORCE,
+};
+
+static const struct option boot_options[] = {
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ 0 },
 };
 
 static const struct option disk_options[] = {
@@ -79,16 +105,23 @@ static int run_dir(struct cli *cli, char run[VBENCH_PATH_MAX])
 static int run_boot(struct cli *cli, int argc, char **argv)
 {
 	char run[VBENCH_PATH_MAX];
-	int opt = cli_getopt(cli, argc, argv, "", NULL);
+	bool force = false;
 	const char *kernel;
+	int opt;
 
-	if (opt != -1)
-		return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
+	while ((opt = cli_getopt(cli, argc, argv, "", boot_options)) != -1) {
+		if (opt != OPT_FORCE)
+			return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
+		force = true;
+	}
 	if (argc - optind > 1)
 		return cli_usage("boot takes one kernel");
 	kernel = argv[optind];
 	if (run_dir(cli, run))
 		return BAY_USAGE;
+	opt = bench_may_go(cli, force);
+	if (opt)
+		return opt;
 	return tell(cli, run, BOOT_MS,
 		    json_pack("{s:s, s:s*}", "cmd", "boot", "kernel", kernel));
 }
@@ -169,6 +202,8 @@ static int run_faults(struct cli *cli, int argc, char **argv)
 
 	if (opt != -1)
 		return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
+	if (optind < argc)
+		return cli_usage("unexpected argument '%s'", argv[optind]);
 	if (run_dir(cli, run))
 		return BAY_USAGE;
 	if (vbench_ask(run, "{\"cmd\":\"faults\"}", ANSWER_MS, &answer, &err))
@@ -215,7 +250,7 @@ static int run_rig(struct cli *cli, int argc, char **argv)
 			 argv[optind]);
 }
 
-const struct command bench_boot = { "boot", "[KERNEL]",
+const struct command bench_boot = { "boot", "[--force] [KERNEL]",
 				    "boot the guest, wait for its agent",
 				    run_boot, NULL };
 const struct command bench_plant = { "plant",

@@ -5,6 +5,10 @@
 
 #include "host/cli/command.h"
 
+/* Whether the bench may be taken away from under whoever uses it: nobody does,
+ * or force. BAY_OK, or the exit code after a sentence on stderr. */
+int bench_may_go(struct cli *cli, bool force);
+
 extern const struct command bench_boot;
 extern const struct command bench_rig;
 extern const struct command bench_plant;

@@ -52,6 +52,7 @@ enum {
 	OPT_NO_GUEST,
 	OPT_USB_RIG,
 	OPT_KEEP_LOGS,
+	OPT_FORCE,
 };
 
 static const struct option up_options[] = {
@@ -87,7 +88,11 @@ static int up_parse(struct cli *cli, int argc, char **argv, struct up_args *up)
 		else
 			return opt;
 	}
-	return optind == argc ? -1 : '?';
+	if (optind < argc) {
+		cli_usage("unexpected argument '%s'", argv[optind]);
+		return '?';
+	}
+	return -1;
 }
 
 static void say_up(const struct cli *cli, const struct vbench_cfg *cfg)
@@ -157,15 +162,27 @@ static int run_up(struct cli *cli, int argc, char **argv)
 
 /* ---- commands to a bench that is up ---- */
 
-/* Only the common options, no operands. -1: go on with run. */
-static int plain_parse(struct cli *cli, int argc, char **argv,
-		       char run[VBENCH_PATH_MAX])
-{
-	const struct bench *b;
-	int opt = cli_getopt(cli, argc, argv, "", NULL);
+static const struct option force_options[] = {
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ 0 },
+};
 
-	if (opt != -1)
-		return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
+/* The options, no operands. -1: go on with run.
+ *   force  out: --force was given; NULL: the command has no such option */
+static int plain_parse(struct cli *cli, int argc, char **argv,
+		       char run[VBENCH_PATH_MAX], bool *force)
+{
+	const struct option *options = force ? force_options : NULL;
+	const struct bench *b;
+	int opt;
+
+	while ((opt = cli_getopt(cli, argc, argv, "", options)) != -1) {
+		if (opt != OPT_FORCE || !force)
+			return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
+		*force = true;
+	}
+	if (optind < argc)
+		return cli_usage("unexpected argument '%s'", argv[optind]);
 	b = cli_bench(cli);
 	if (!b)
 		return BAY_USAGE;
@@ -182,10 +199,14 @@ static int run_down(struct cli *cli, int argc, char **argv)
 	char run[VBENCH_PATH_MAX];
 	struct err err = { 0 };
 	char *answer = NULL;
-	int rc = plain_parse(cli, argc, argv, run);
+	bool force = false;
+	int rc = plain_parse(cli, argc, argv, run, &force);
 	int cleared;
 
 	if (rc != -1)
+		return rc;
+	rc = bench_may_go(cli, force);
+	if (rc)
 		return rc;
 	rc = vbench_ask(run, "{\"cmd\":\"down\"}", DOWN_MS, &answer, &err);
 	free(answer);
@@ -277,7 +298,7 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	struct err err = { 0 };
 	char *answer = NULL;
 	json_t *root;
-	int rc = plain_parse(cli, argc, argv, run);
+	int rc = plain_parse(cli, argc, argv, run, NULL);
 
 	if (rc != -1)
 		return rc;
@@ -299,7 +320,7 @@ static const struct command bench_up = {
 	"[--keep-logs]",
 	"start a virtual bench", run_up, NULL
 };
-static const struct command bench_down = { "down", "",
+static const struct command bench_down = { "down", "[--force]",
 					   "stop it and leave nothing behind",
 					   run_down, NULL };
 static const struct command bench_status = { "status", "",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/bench/lock.h"
 #include "host/rig/rig_bench.h"
 #include "host/util/fs.h"
 
@@ -15,6 +16,8 @@ static int exit_of(int rc)
 		return BAY_OK;
 	if (rc == -EINVAL)
 		return BAY_USAGE;
+	if (rc == -EUSERS)
+		return BAY_REFUSED;
 	return rig_is_unreachable(rc) ? BAY_UNREACHABLE : BAY_FAILED;
 }
 
@@ -56,6 +59,11 @@ int rig_cli_attach(struct rig_cli *s, struct cli *cli,
 	rc = rig_bench_address(b, &cfg.address, path, sizeof(path), err);
 	if (rc < 0)
 		return rc;
+	/* Not only once nobody answers: while a run connects again, the line
+	 * is free for a moment. */
+	rc = bench_lock_look(b, err);
+	if (rc < 0)
+		return rc == -EBUSY ? -EUSERS : rc;
 	*s = (struct rig_cli){ .cli = cli, .first = true };
 	uv_loop_init(&s->loop);
 	watch_signal(s, &s->on_int, SIGINT);

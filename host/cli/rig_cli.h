@@ -24,8 +24,9 @@ struct rig_cli {
 /* Connect to the rig of the bench. SIGINT and SIGTERM cancel what waits.
  *   ops    callbacks, called with s; may be NULL
  *   since  number of the last event that is not wanted, or RIG_EVENTS_NEW
- * 0; -EINVAL: the bench cannot be used, said already if err is empty; or as
- * rig_open(). End with rig_cli_detach() in each case. */
+ * 0; -EUSERS: another bay uses the bench; -EINVAL: the bench cannot be used,
+ * said already if err is empty; or as rig_open(). End with rig_cli_detach() in
+ * each case. */
 int rig_cli_attach(struct rig_cli *s, struct cli *cli,
 		   const struct rig_ops *ops, uint32_t since, struct err *err);
 void rig_cli_detach(struct rig_cli *s);

@@ -6,10 +6,13 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/bench/bench.h"
+#include "host/bench/lock.h"
 
 static const char good[] = "name: lab\n"
 			   "rig: {type: socket, path: /run/rig.sock}\n"
@@ -148,6 +151,35 @@ static void the_run_directory_follows_the_environment(void **state)
 	unsetenv("BAY_RUN_DIR");
 }
 
+static void a_look_at_the_lock_names_the_holder_and_takes_nothing(void **state)
+{
+	struct bench b = { .name = (char *)"v" };
+	char dir[] = "/tmp/bay-lock-XXXXXX";
+	char run[64], lock[80], holder[64];
+	struct err err = { 0 };
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(run, sizeof(run), "%s/run", dir);
+	snprintf(lock, sizeof(lock), "%s.lock", run);
+	setenv("BAY_RUN_DIR", run, 1);
+	assert_int_equal(bench_lock_look(&b, &err), 0);
+	assert_int_equal(access(lock, F_OK), -1);
+	fd = bench_lock(&b, "run", &err);
+	assert_true(fd >= 0);
+	assert_int_equal(bench_lock_look(&b, &err), -EBUSY);
+	snprintf(holder, sizeof(holder), "in use by bay run (process %d)",
+		 (int)getpid());
+	assert_non_null(strstr(err.text, holder));
+	assert_int_equal(bench_lock(&b, "run", &err), -EBUSY);
+	bench_unlock(fd);
+	assert_int_equal(bench_lock_look(&b, &err), 0);
+	unsetenv("BAY_RUN_DIR");
+	unlink(lock);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +188,8 @@ int main(void)
 		cmocka_unit_test(a_type_may_stand_alone),
 		cmocka_unit_test(a_missing_file_is_named),
 		cmocka_unit_test(the_run_directory_follows_the_environment),
+		cmocka_unit_test(
+			a_look_at_the_lock_names_the_holder_and_takes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
