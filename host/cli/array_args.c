@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/array/array.h"
 #include "host/matrix/matrix.h"
 #include "host/matrix/pb.h"
 #include "host/util/parse.h"
@@ -75,6 +76,10 @@ static int take_option(struct array_job *j, int opt)
 		j->disks = optarg;
 		return -1;
 	case OPT_FS:
+		if (!matrix_is_fs(optarg))
+			return cli_usage("--fs %s: a file system is ext4, xfs, "
+					 "btrfs or raw",
+					 optarg);
 		j->fs.type = strcmp(optarg, "raw") ? optarg : (char *)"";
 		return -1;
 	case OPT_NAME:
@@ -149,6 +154,15 @@ static int parse_layout(struct array_job *j, unsigned *want)
 			 j->layout);
 }
 
+int array_job_check_layout(struct array_job *j)
+{
+	int ret = parse_layout(j, &j->want);
+
+	if (ret == -1 && !j->disks && !j->want)
+		return bad(j, "--disks is needed: a number, or serials");
+	return ret;
+}
+
 static int add_serial(struct array_job *j, const char *serial)
 {
 	size_t i;
@@ -208,17 +222,36 @@ static int add_free(struct array_job *j, const Bay__ArrayStates *all,
 	return ret;
 }
 
+/* As the agent will, before a slot is switched for it. */
+static int check_spec(const struct array_job *j)
+{
+	struct array_member member[ARRAY_MEMBERS_MAX] = { { 0 } };
+	const struct array_spec spec = {
+		.kind = array_kind_find(j->spec.layout),
+		.name = j->name,
+		.member = member,
+		.count = (unsigned)j->spec.n_serial,
+		.chunk_kib = j->spec.chunk_kib,
+		.bitmap = *j->spec.bitmap ? j->spec.bitmap : "none",
+		.initial_sync = j->spec.initial_sync,
+	};
+	struct err err = { 0 };
+	size_t i;
+
+	for (i = 0; i < j->spec.n_serial && i < ARRAY_MEMBERS_MAX; i++)
+		member[i].serial = j->spec.serial[i];
+	if (j->spec.chunk_kib && strcmp(j->spec.layout, "raid0") != 0)
+		return cli_usage("--chunk is for raid0, not %s",
+				 j->spec.layout);
+	return array_check(&spec, &err) < 0 ? cli_usage("%s", err.text) : -1;
+}
+
 int array_job_choose_disks(struct array_job *j, const Bay__ArrayStates *all)
 {
 	uint32_t n = 0;
-	unsigned want = 0;
+	unsigned want = j->want;
 	int ret;
 
-	ret = parse_layout(j, &want);
-	if (ret != -1)
-		return ret;
-	if (!j->disks && !want)
-		return bad(j, "--disks is needed: a number, or serials");
 	if (!j->disks || parse_u32_range(j->disks, 1, 256, &n) == 0)
 		ret = add_free(j, all, n ? n : want);
 	else
@@ -228,5 +261,5 @@ int array_job_choose_disks(struct array_job *j, const Bay__ArrayStates *all)
 				 j->layout, want, j->spec.n_serial);
 	if (!j->name)
 		j->name = j->spec.layout;
-	return ret;
+	return ret == -1 ? check_spec(j) : ret;
 }

@@ -17,6 +17,7 @@ struct array_job {
 	struct cli *cli;
 	const struct bench *bench;
 	const char *layout, *disks, *name;
+	unsigned want; /* members that the layout's name asks for, or 0 */
 	Bay__ArraySpec spec;
 	Bay__FsSpec fs;
 	bool yes;
@@ -32,7 +33,10 @@ struct array_job {
 /* Options and operands into j; the bench is loaded. An exit code. */
 int array_job_parse(struct array_job *j, int argc, char **argv);
 
-/* Layout and members into j->spec: those that were named, or the first of the
+/* The layout that a new array needs. An exit code. */
+int array_job_check_layout(struct array_job *j);
+
+/* Members into j->spec: those that were named, or the first of the
  * bench that none of the arrays in all holds. An exit code. */
 int array_job_choose_disks(struct array_job *j, const Bay__ArrayStates *all);
 

@@ -63,23 +63,54 @@ static const char *contents(const Bay__BlockDev *d, char *buf, size_t len)
 	return buf;
 }
 
-static void print_plan(const struct array_job *j, const Bay__Inventory *inv)
+static void print_plan(FILE *to, const struct array_job *j,
+		       const Bay__Inventory *inv)
 {
 	char what[256];
 	size_t i;
 
-	fprintf(stderr, "array %s: %s of %zu disk%s, %s\n", j->name,
-		j->spec.layout, j->spec.n_serial,
-		j->spec.n_serial == 1 ? "" : "s",
+	fprintf(to, "array %s: %s of %zu disk%s, %s\n", j->name, j->spec.layout,
+		j->spec.n_serial, j->spec.n_serial == 1 ? "" : "s",
 		*j->fs.type ? j->fs.type : "no file system");
 	for (i = 0; i < j->spec.n_serial; i++) {
 		const Bay__BlockDev *d = find_dev(inv, j->spec.serial[i]);
 
-		fprintf(stderr, "  %-20s %-16s %8.1f GB  %s\n",
-			j->spec.serial[i], d ? d->model : "",
+		fprintf(to, "  %-20s %-16s %8.1f GB  %s\n", j->spec.serial[i],
+			d ? d->model : "",
 			d ? (double)d->size_bytes / 1e9 : 0.0,
 			contents(d, what, sizeof(what)));
 	}
+}
+
+static json_t *plan_json(const struct array_job *j, const Bay__Inventory *inv)
+{
+	json_t *disks = json_array();
+	char what[256];
+	size_t i;
+
+	for (i = 0; i < j->spec.n_serial; i++) {
+		const Bay__BlockDev *d = find_dev(inv, j->spec.serial[i]);
+
+		json_array_append_new(
+			disks,
+			json_pack("{s:s, s:s, s:I, s:s}", "serial",
+				  j->spec.serial[i], "model", d ? d->model : "",
+				  "size_bytes",
+				  (json_int_t)(d ? d->size_bytes : 0),
+				  "contents", contents(d, what, sizeof(what))));
+	}
+	return json_pack("{s:s, s:s, s:s, s:o}", "name", j->name, "layout",
+			 j->spec.layout, "fs", j->fs.type, "disks", disks);
+}
+
+/* The plan is what bay array plan is asked for, and a warning of create's. */
+static void show_plan(const struct array_job *j, const Bay__Inventory *inv,
+		      bool is_result)
+{
+	if (is_result && j->cli->json)
+		(void)print_json(plan_json(j, inv), JSON_DOCUMENT);
+	else
+		print_plan(is_result ? stdout : stderr, j, inv);
 }
 
 static bool holds_ours(const struct array_job *j, const Bay__Inventory *inv)
@@ -111,9 +142,10 @@ static int ask_create(struct array_job *j, bool plan_only, bool wipe,
 		j, &req, j->spec.initial_sync ? SYNC_MS : ARRAY_STEP_MS, out);
 }
 
-/* Disks chosen, powered, looked at; the plan shown and checked by the agent.
- *   ours  out: something that bay wrote would be overwritten */
-static int make_plan(struct array_job *j, bool *ours)
+/* Disks chosen, powered, looked at; the plan checked by the agent and shown.
+ *   is_result  the plan is all that was asked for
+ *   ours       out: something that bay wrote would be overwritten */
+static int make_plan(struct array_job *j, bool is_result, bool *ours)
 {
 	Bay__Reply *reply = NULL;
 	int ret, rc;
@@ -130,7 +162,7 @@ static int make_plan(struct array_job *j, bool *ours)
 		ret = ask_inventory(j, &reply);
 	if (ret < 0)
 		return array_job_complain(j, ret);
-	print_plan(j, reply->inventory);
+	show_plan(j, reply->inventory, is_result);
 	*ours = holds_ours(j, reply->inventory);
 	bay__reply__free_unpacked(reply, NULL);
 	ret = ask_create(j, true, true, NULL);
@@ -235,7 +267,7 @@ static int create(struct array_job *j)
 	bool ours = false;
 	int ret;
 
-	ret = make_plan(j, &ours);
+	ret = make_plan(j, false, &ours);
 	if (ret != -1)
 		return ret;
 	if (ours && !j->yes) {
@@ -257,7 +289,7 @@ static int create(struct array_job *j)
 static int plan(struct array_job *j)
 {
 	bool ours = false;
-	int ret = make_plan(j, &ours);
+	int ret = make_plan(j, true, &ours);
 
 	if (ret != -1)
 		return ret;
@@ -326,6 +358,12 @@ static int destroy_one(struct array_job *j, Bay__ArrayState *a)
 	ret = zero(j, a);
 	if (ret < 0)
 		return array_job_complain(j, ret);
+	if (j->cli->json)
+		return print_json(json_pack("{s:s, s:b}", "name", a->name,
+					    "destroyed", 1),
+				  JSON_DOCUMENT)
+			       ? BAY_FAILED
+			       : BAY_OK;
 	fprintf(stderr, "array %s is gone\n", a->name);
 	return BAY_OK;
 }
@@ -353,13 +391,15 @@ static int show_all(struct array_job *j)
 /* ---- commands --------------------------------------------------------------
  */
 
-static int run_with(struct cli *cli, int argc, char **argv,
+static int run_with(struct cli *cli, int argc, char **argv, bool is_new,
 		    int (*fn)(struct array_job *j))
 {
 	struct array_job j = { .cli = cli, .lock = -1 };
 	int ret;
 
 	ret = array_job_parse(&j, argc, argv);
+	if (ret == -1 && is_new)
+		ret = array_job_check_layout(&j);
 	if (ret == -1)
 		ret = array_job_open(&j);
 	if (ret == -1)
@@ -370,22 +410,22 @@ static int run_with(struct cli *cli, int argc, char **argv,
 
 static int run_plan(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, argc, argv, plan);
+	return run_with(cli, argc, argv, true, plan);
 }
 
 static int run_create(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, argc, argv, create);
+	return run_with(cli, argc, argv, true, create);
 }
 
 static int run_show(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, argc, argv, show_all);
+	return run_with(cli, argc, argv, false, show_all);
 }
 
 static int run_destroy(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, argc, argv, destroy);
+	return run_with(cli, argc, argv, false, destroy);
 }
 
 #define SPEC_ARGS "--layout LAYOUT [--disks N|SERIAL,...] [--fs FS]"

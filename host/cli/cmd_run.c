@@ -81,6 +81,7 @@ static int make_plan(struct job *j)
 {
 	const char **serial;
 	struct err err = { 0 };
+	struct err why = { 0 };
 	unsigned i;
 	int ret;
 
@@ -103,8 +104,12 @@ static int make_plan(struct job *j)
 		return BAY_FAILED;
 	for (i = 0; i < j->bench->n_disks; i++)
 		serial[i] = j->bench->disks[i].serial;
-	ret = plan_make(j->matrix, serial, j->bench->n_disks, &j->plan, &err);
+	ret = plan_make(j->matrix, serial, j->bench->n_disks, &j->plan, &why);
 	free(serial);
+	if (ret < 0)
+		err_set(&err, ret, "%s: %s", j->path, why.text);
+	else
+		ret = control_check_kernels(j->bench, &j->plan, &err);
 	return ret < 0 ? complain(&err, BAY_USAGE) : -1;
 }
 

@@ -84,15 +84,20 @@ static const char *check_bool(const char *v)
 	return parse_bool(v, &b) ? "true or false" : NULL;
 }
 
-static const char *check_fs(const char *v)
+bool matrix_is_fs(const char *name)
 {
 	static const char *const known[] = { "ext4", "xfs", "btrfs", "raw" };
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(v, known[i]) == 0)
-			return NULL;
-	return "a file system (ext4, xfs, btrfs, raw)";
+		if (strcmp(name, known[i]) == 0)
+			return true;
+	return false;
+}
+
+static const char *check_fs(const char *v)
+{
+	return matrix_is_fs(v) ? NULL : "a file system (ext4, xfs, btrfs, raw)";
 }
 
 static const char *check_word(const char *v)

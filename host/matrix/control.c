@@ -120,19 +120,19 @@ static uint32_t agent_ms(const struct controller *c)
 	return c->cfg.times.agent_ms ? c->cfg.times.agent_ms : AGENT_MS;
 }
 
-static int check_kernels(const struct controller *c, struct err *err)
+int control_check_kernels(const struct bench *b, const struct plan *p,
+			  struct err *err)
 {
-	const struct plan *p = c->cfg.plan;
 	size_t i;
 
 	for (i = 0; i < p->n; i++) {
 		const char *k = p->cell[i]->kernel;
 
-		if (*k && !kernel_known(c->cfg.bench, k))
+		if (*k && !kernel_known(b, k))
 			return err_set(err, -ENOTSUP,
 				       "%s has no kernel '%s'; list it under "
 				       "'kernels'",
-				       c->cfg.bench->source, k);
+				       b->source, k);
 	}
 	return 0;
 }
@@ -148,7 +148,7 @@ static int open_both(struct controller *c, struct err *err)
 				      .silence_ms = c->cfg.times.silence_ms };
 	int ret;
 
-	ret = check_kernels(c, err);
+	ret = control_check_kernels(c->cfg.bench, c->cfg.plan, err);
 	if (ret == 0)
 		ret = power_open(c, err);
 	if (ret == 0)

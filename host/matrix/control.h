@@ -88,6 +88,11 @@ enum control_end {
 	CONTROL_STORE,       /* the journal cannot be written */
 };
 
+/* Whether the bench can boot every kernel of the plan. 0, or -ENOTSUP and a
+ * sentence. control_run() begins with it. */
+int control_check_kernels(const struct bench *b, const struct plan *p,
+			  struct err *err);
+
 /* Run all cells of the plan that the journal does not have.
  *   sum  filled in each case
  *   err  why it did not end as CONTROL_DONE */

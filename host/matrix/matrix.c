@@ -260,6 +260,24 @@ static int check_params(struct conf *f, const struct matrix *m)
 	return 0;
 }
 
+/* Options of a file system that there is not would never be used. */
+static int check_fs_options(struct conf *f, const char *key,
+			    const struct matrix_pair *pairs, unsigned n)
+{
+	char path[64];
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s[%u]", key, i);
+		if (!matrix_is_fs(pairs[i].name))
+			return conf_fail(f, path,
+					 "%s: '%s' is not a file system (ext4, "
+					 "xfs, btrfs)",
+					 key, pairs[i].name);
+	}
+	return 0;
+}
+
 static int check_numbers(struct conf *f, struct matrix *m)
 {
 	if (!conf_line(f, "repeats"))
@@ -305,6 +323,10 @@ static int check(struct conf *f, struct matrix *m)
 		ret = check_values(f, &m->axes[i]);
 	if (ret == 0)
 		ret = check_params(f, m);
+	if (ret == 0)
+		ret = check_fs_options(f, "mkfs", m->mkfs, m->n_mkfs);
+	if (ret == 0)
+		ret = check_fs_options(f, "mount", m->mount, m->n_mount);
 	if (ret == 0)
 		ret = check_disks(f, m);
 	if (ret == 0 && m->compare && strcmp(m->compare, "none") != 0 &&

@@ -98,4 +98,7 @@ void matrix_free(struct matrix *m);
  * 0: not a layout. */
 unsigned matrix_layout_disks(const char *layout, const char **kind);
 
+/* ext4, xfs, btrfs, or raw for none. */
+bool matrix_is_fs(const char *name);
+
 #endif

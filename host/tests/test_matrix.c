@@ -300,6 +300,9 @@ static const struct {
 	{ "experiment: e\nlayout: JBOD-2HDD\nworkload: dd-write\ndisks: S1\n",
 	  "m.yaml:2: JBOD-2HDD needs more than the 1 disks listed under "
 	  "'disks'" },
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nmkfs:\n"
+	  "  zfs: -f\n",
+	  "m.yaml:5: mkfs: 'zfs' is not a file system (ext4, xfs, btrfs)" },
 	{ "experiment: e\nlayout: single\nworkload:\n- dd-wrote\n",
 	  "m.yaml:4: workload: 'dd-wrote' is not a workload that bay has" },
 	{ "experiment: e\nlayout: single\nworkload: dd-write\nparams:\n"
