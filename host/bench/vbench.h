@@ -50,6 +50,9 @@ struct vbench_cfg {
 	char image_dir[VBENCH_PATH_MAX];
 };
 
+/* 0, or -EINVAL: its rig and its agent are real. */
+int vbench_is_described(const struct bench *b, struct err *err);
+
 /* Settings of a bench description, and where the products are: beside this
  * program as the build leaves them, or where $BAY_BACKPLANE, $BAY_FIRMWARE,
  * $BAY_DISK_PLUGIN and $BAY_IMAGES say.

@@ -288,17 +288,24 @@ static int fill_products(struct vbench_cfg *cfg, struct err *err)
 	return rc;
 }
 
+int vbench_is_described(const struct bench *b, struct err *err)
+{
+	if (b->rig.type == BENCH_RIG_VIRTUAL ||
+	    b->agent.type == BENCH_AGENT_VIRTUAL)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "%s describes no virtual bench: its rig and agent are "
+		       "real",
+		       b->source);
+}
+
 int vbench_cfg_fill(struct vbench_cfg *cfg, const struct bench *b,
 		    const char *kernel, struct err *err)
 {
-	int rc;
+	int rc = vbench_is_described(b, err);
 
-	if (b->rig.type != BENCH_RIG_VIRTUAL &&
-	    b->agent.type != BENCH_AGENT_VIRTUAL)
-		return err_set(err, -EINVAL,
-			       "%s describes no virtual bench: its rig and "
-			       "agent are real",
-			       b->source);
+	if (rc)
+		return rc;
 	fill_numbers(cfg, b);
 	rc = fill_board(cfg, b, err);
 	if (!rc)

@@ -31,6 +31,13 @@ static void answer_error(struct line_client *client, const char *sentence)
 	answer(client, json_pack("{s:b, s:s}", "ok", 0, "error", sentence));
 }
 
+/* The command itself is wrong. */
+static void answer_usage(struct line_client *client, const char *sentence)
+{
+	answer(client, json_pack("{s:b, s:s, s:b}", "ok", 0, "error", sentence,
+				 "usage", 1));
+}
+
 /* ---- state ---- */
 
 static const char *child_state(const struct vbench_child *c)
@@ -137,7 +144,7 @@ static void cmd_boot(struct vbench *vb, struct line_client *client,
 	if (!kernel)
 		kernel = vb->kernel;
 	if (!vbench_has_kernel(vb->cfg, kernel))
-		answer_error(client, "this bench has no such kernel");
+		answer_usage(client, "this bench has no such kernel");
 	else if (vbench_boot(vb, kernel, &err))
 		answer_error(client, err.text);
 	else
@@ -222,11 +229,11 @@ static void ask_backplane(struct vbench *vb, struct line_client *client,
 	json_t *root;
 
 	if (!slot) {
-		answer_error(client, "this bench has no such disk");
+		answer_usage(client, "this bench has no such disk");
 		return;
 	}
 	if (fault && strchr(fault, '\n')) {
-		answer_error(client, "a fault is one line");
+		answer_usage(client, "a fault is one line");
 		return;
 	}
 	snprintf(line, sizeof(line), "%s %s %s", verb, slot,

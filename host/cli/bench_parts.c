@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "host/bench/lock.h"
-#include "host/bench/vbench.h"
 
 #define ANSWER_MS 10000
 #define BOOT_MS   200000
@@ -80,7 +79,9 @@ static int tell(struct cli *cli, const char *run, uint32_t deadline_ms,
 	reply = json_loads(answer, 0, NULL);
 	if (!json_is_true(json_object_get(reply, "ok"))) {
 		fprintf(stderr, "bay: %s\n", text_of(reply, "error"));
-		code = BAY_FAILED;
+		code = json_is_true(json_object_get(reply, "usage"))
+			       ? BAY_USAGE
+			       : BAY_FAILED;
 	} else if (cli->json) {
 		puts(answer);
 	}
@@ -90,12 +91,15 @@ static int tell(struct cli *cli, const char *run, uint32_t deadline_ms,
 	return code;
 }
 
-static int run_dir(struct cli *cli, char run[VBENCH_PATH_MAX])
+int bench_find_run(struct cli *cli, char run[VBENCH_PATH_MAX])
 {
 	const struct bench *b = cli_bench(cli);
+	struct err err = { 0 };
 
 	if (!b)
 		return BAY_USAGE;
+	if (vbench_is_described(b, &err))
+		return complain(&err, BAY_USAGE);
 	if (!bench_run_dir(b, run, VBENCH_PATH_MAX))
 		return BAY_OK;
 	fprintf(stderr, "bay: runtime directory of %s is too long\n", b->name);
@@ -117,7 +121,7 @@ static int run_boot(struct cli *cli, int argc, char **argv)
 	if (argc - optind > 1)
 		return cli_usage("boot takes one kernel");
 	kernel = argv[optind];
-	if (run_dir(cli, run))
+	if (bench_find_run(cli, run))
 		return BAY_USAGE;
 	opt = bench_may_go(cli, force);
 	if (opt)
@@ -153,7 +157,7 @@ static int fault_command(struct cli *cli, int argc, char **argv,
 	join(fault, sizeof(fault), argv + optind);
 	if (!fault[0] && !strcmp(verb, "plant"))
 		return cli_usage("plant needs a fault; see bay bench faults");
-	if (run_dir(cli, run))
+	if (bench_find_run(cli, run))
 		return BAY_USAGE;
 	return tell(cli, run, ANSWER_MS,
 		    json_pack("{s:s, s:s*, s:s*}", "cmd", verb, "fault",
@@ -204,7 +208,7 @@ static int run_faults(struct cli *cli, int argc, char **argv)
 		return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
 	if (optind < argc)
 		return cli_usage("unexpected argument '%s'", argv[optind]);
-	if (run_dir(cli, run))
+	if (bench_find_run(cli, run))
 		return BAY_USAGE;
 	if (vbench_ask(run, "{\"cmd\":\"faults\"}", ANSWER_MS, &answer, &err))
 		return complain(&err, BAY_UNREACHABLE);
@@ -241,7 +245,7 @@ static int run_rig(struct cli *cli, int argc, char **argv)
 	for (size_t i = 0; i < sizeof(rig_verbs) / sizeof(rig_verbs[0]); i++) {
 		if (strcmp(rig_verbs[i].verb, argv[optind]) != 0)
 			continue;
-		if (run_dir(cli, run))
+		if (bench_find_run(cli, run))
 			return BAY_USAGE;
 		return tell(cli, run, ANSWER_MS,
 			    json_pack("{s:s}", "cmd", rig_verbs[i].cmd));

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/bench/vbench.h"
 #include "host/bench/vbench_daemon.h"
 #include "host/cli/bench_parts.h"
 #include "host/cli/command.h"
@@ -173,7 +172,6 @@ static int plain_parse(struct cli *cli, int argc, char **argv,
 		       char run[VBENCH_PATH_MAX], bool *force)
 {
 	const struct option *options = force ? force_options : NULL;
-	const struct bench *b;
 	int opt;
 
 	while ((opt = cli_getopt(cli, argc, argv, "", options)) != -1) {
@@ -183,15 +181,7 @@ static int plain_parse(struct cli *cli, int argc, char **argv,
 	}
 	if (optind < argc)
 		return cli_usage("unexpected argument '%s'", argv[optind]);
-	b = cli_bench(cli);
-	if (!b)
-		return BAY_USAGE;
-	if (bench_run_dir(b, run, VBENCH_PATH_MAX)) {
-		fprintf(stderr, "bay: runtime directory of %s is too long\n",
-			b->name);
-		return BAY_USAGE;
-	}
-	return -1;
+	return bench_find_run(cli, run) ? BAY_USAGE : -1;
 }
 
 static int run_down(struct cli *cli, int argc, char **argv)

@@ -23,6 +23,13 @@ static void answer_error(struct line_client *cl, const char *sentence)
 	answer(cl, json_pack("{s:b, s:s}", "ok", 0, "error", sentence));
 }
 
+/* The command itself is wrong. */
+static void answer_usage(struct line_client *cl, const char *sentence)
+{
+	answer(cl, json_pack("{s:b, s:s, s:b}", "ok", 0, "error", sentence,
+			     "usage", 1));
+}
+
 /* ---- status ---- */
 
 static json_t *rail_json(const struct bp_slot *s, unsigned int rail)
@@ -133,7 +140,7 @@ static void plant_at_disk(struct bp_app *app, struct line_client *cl,
 	char command[256];
 
 	if (slot == BP_ALL_SLOTS) {
-		answer_error(cl, "no fault of that name can be planted at all "
+		answer_usage(cl, "no fault of that name can be planted at all "
 				 "slots at once");
 		return;
 	}
@@ -164,14 +171,14 @@ static void cmd_plant(struct bp_app *app, struct line_client *cl, char *args)
 	int rc;
 
 	if (!slot_parse(app, slot, &f.slot)) {
-		answer_error(cl, "no disk in that slot");
+		answer_usage(cl, "no disk in that slot");
 		return;
 	}
 	rc = bp_fault_parse(&f, rest, err, sizeof(err));
 	if (rc == -ENOENT)
 		plant_at_disk(app, cl, f.slot, rest);
 	else if (rc)
-		answer_error(cl, err);
+		answer_usage(cl, err);
 	else
 		plant_here(app, cl, &f);
 }
@@ -192,13 +199,13 @@ static void cmd_clear(struct bp_app *app, struct line_client *cl, char *args)
 	unsigned int n;
 
 	if (!slot_parse(app, slot_text, &slot)) {
-		answer_error(cl, "no disk in that slot");
+		answer_usage(cl, "no disk in that slot");
 		return;
 	}
 	if (name)
 		kind = bp_fault_find(name);
 	if (name && !kind) {
-		answer_error(cl, "no fault of that name");
+		answer_usage(cl, "no fault of that name");
 		return;
 	}
 	n = bp_model_clear(&app->model, slot, kind);

@@ -222,13 +222,23 @@ void ctl_refuse(const char *why, char answer[CTL_ANSWER_MAX])
 		 why);
 }
 
+void ctl_refuse_usage(const char *why, char answer[CTL_ANSWER_MAX])
+{
+	snprintf(answer, CTL_ANSWER_MAX,
+		 "{\"ok\":false,\"error\":\"%s\",\"usage\":true}\n", why);
+}
+
 static void plant(struct vdisk *d, const char *serial,
 		  const struct ctl_cmd *cmd, char answer[CTL_ANSWER_MAX])
 {
 	char why[128];
 
-	if (vdisk_fault(d, cmd->fault, cmd->arg, cmd->arg_count, why) != 0)
+	int err = vdisk_fault(d, cmd->fault, cmd->arg, cmd->arg_count, why);
+
+	if (err == -ENOSPC)
 		ctl_refuse(why, answer);
+	else if (err != 0)
+		ctl_refuse_usage(why, answer);
 	else
 		answer_status(d, serial, answer);
 }

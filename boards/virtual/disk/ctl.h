@@ -44,6 +44,9 @@ void ctl_execute(struct vdisk *d, const char *serial, const struct ctl_cmd *cmd,
 
 void ctl_refuse(const char *why, char answer[CTL_ANSWER_MAX]);
 
+/* The same, with "usage":true: the command itself is wrong. */
+void ctl_refuse_usage(const char *why, char answer[CTL_ANSWER_MAX]);
+
 /* Lines out of a stream of bytes. */
 struct ctl_lines {
 	char line[CTL_LINE_MAX];

@@ -145,7 +145,7 @@ static void answer_line(struct ctl_server *srv, const struct ctl_lines *l,
 	}
 	err = ctl_parse(l->line, l->n, &cmd, why);
 	if (err != 0) {
-		ctl_refuse(why, answer);
+		ctl_refuse_usage(why, answer);
 		return;
 	}
 	ctl_execute(shell_enter(srv->shell), srv->serial, &cmd, answer);

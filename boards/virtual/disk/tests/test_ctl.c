@@ -95,6 +95,7 @@ static void answers_say_what_happened(void **state)
 	parse("fault nonesuch", &cmd);
 	ctl_execute(d, "T1", &cmd, answer);
 	assert_non_null(strstr(answer, "{\"ok\":false,\"error\":\""));
+	assert_non_null(strstr(answer, "\"usage\":true"));
 	parse("faults list", &cmd);
 	ctl_execute(d, "T1", &cmd, answer);
 	assert_non_null(strstr(answer, "\"dead\""));
