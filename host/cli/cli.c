@@ -89,14 +89,20 @@ int cli_getopt(struct cli *cli, int argc, char **argv, const char *shortopts,
 	       const struct option *opts)
 {
 	struct option all[COMMON_COUNT + CLI_OPTIONS_MAX + 1];
+	char program[] = "bay";
 	char shorts[64];
+	char *name = argv[0];
 	int opt;
 
 	merge_options(all, opts);
 	snprintf(shorts, sizeof(shorts), "%sf:vh", *shortopts ? shortopts : "");
+	/* getopt's own messages begin with it; the synopsis names the command.
+	 */
+	argv[0] = program;
 	do {
 		opt = getopt_long(argc, argv, shorts, all, NULL);
 	} while (opt != -1 && take_common(cli, opt));
+	argv[0] = name;
 	if (opt == 'h') {
 		print_synopsis(stdout);
 		return CLI_HELP;
