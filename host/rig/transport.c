@@ -38,6 +38,12 @@ static int open_socket(struct transport *t, const char *path, struct err *err)
 		return 0;
 	rc = -errno;
 	transport_close(t);
+	/* A server that serves one client at a time, and others wait. */
+	if (rc == -EAGAIN)
+		return err_set(err, -EBUSY,
+			       "another program holds the line of the rig at "
+			       "socket %s, and a second one waits for it",
+			       path);
 	return err_sys(err, rc, "cannot reach the rig at socket %s", path);
 }
 
