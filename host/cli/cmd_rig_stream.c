@@ -166,19 +166,36 @@ static int run_monitor(struct cli *cli, int argc, char **argv)
 
 /* ---- log ---- */
 
+static bool has_slot(const Event *e)
+{
+	switch (e->kind) {
+	case EVENT_KIND__EVENT_SLOT_STATE:
+	case EVENT_KIND__EVENT_FAULT:
+	case EVENT_KIND__EVENT_FAULT_CLEARED:
+	case EVENT_KIND__EVENT_SHED:
+	case EVENT_KIND__EVENT_GATE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static json_t *event_json(const struct cli *cli, const Event *e)
 {
-	return json_pack(
-		"{s:I, s:s, s:I, s:i, s:s, s:s, s:s, s:i, s:i, s:i,"
-		" s:i, s:i, s:I, s:I}",
-		"number", (json_int_t)e->number, "kind",
-		rig_event_name(e->kind), "at_us", (json_int_t)e->at_us, "slot",
-		(int)e->slot, "disk", rig_cli_disk_in(cli, e->slot), "state",
-		rig_state_name(e->state), "fault", rig_fault_name(e->fault),
-		"value", (int)e->value, "mv_5v", (int)e->mv_5v, "ma_5v",
-		(int)e->ma_5v, "mv_12v", (int)e->mv_12v, "ma_12v",
-		(int)e->ma_12v, "fall_us", (json_int_t)e->fall_us, "boot_id",
-		(json_int_t)e->boot_id);
+	json_t *slot = has_slot(e) ? json_integer(e->slot) : json_null();
+
+	return json_pack("{s:I, s:s, s:I, s:o, s:s?, s:s, s:s, s:i, s:i, s:i,"
+			 " s:i, s:i, s:I, s:I}",
+			 "number", (json_int_t)e->number, "kind",
+			 rig_event_name(e->kind), "at_us", (json_int_t)e->at_us,
+			 "slot", slot, "disk",
+			 has_slot(e) ? rig_cli_disk_in(cli, e->slot) : NULL,
+			 "state", rig_state_name(e->state), "fault",
+			 rig_fault_name(e->fault), "value", (int)e->value,
+			 "mv_5v", (int)e->mv_5v, "ma_5v", (int)e->ma_5v,
+			 "mv_12v", (int)e->mv_12v, "ma_12v", (int)e->ma_12v,
+			 "fall_us", (json_int_t)e->fall_us, "boot_id",
+			 (json_int_t)e->boot_id);
 }
 
 static void print_slot_event(const struct cli *cli, const Event *e)
