@@ -214,8 +214,8 @@ static int judge(const struct request *q, const struct compare *c)
 	}
 	n = q->fail_on ? compare_regressions(c, q->limit_percent) : 0;
 	if (n)
-		fprintf(stderr, "bay: %zu cases fell by more than %g %%\n", n,
-			q->limit_percent);
+		fprintf(stderr, "bay: %zu case%s fell by more than %g %%\n", n,
+			n == 1 ? "" : "s", q->limit_percent);
 	return n ? BAY_REGRESSIONS : BAY_OK;
 }
 
