@@ -237,11 +237,11 @@ int disk_scan(const char *root, struct disk **out, size_t *count)
 	return rc;
 }
 
-static bool disk_has_id(const struct disk *d, const char *id)
+bool disk_has_id(const struct disk *disk, const char *id)
 {
 	if (!*id)
 		return false;
-	return strcmp(d->serial, id) == 0 || strcmp(d->wwn, id) == 0;
+	return strcmp(disk->serial, id) == 0 || strcmp(disk->wwn, id) == 0;
 }
 
 int disk_find(const char *root, const char *id, struct disk *out,

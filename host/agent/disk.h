@@ -34,6 +34,9 @@ int disk_scan(const char *root, struct disk **out, size_t *count);
 int disk_find(const char *root, const char *id, struct disk *out,
 	      struct err *err);
 
+/* Whether id is its serial or its WWN. */
+bool disk_has_id(const struct disk *disk, const char *id);
+
 /* Whether one kernel name, e.g. from a descriptor's device number, still is the
  * disk with this serial or WWN. */
 bool disk_is(const char *root, const char *name, const char *id);

@@ -142,6 +142,92 @@ char **record_names(const struct agent *a, struct arena *arena)
 	return (char **)(uintptr_t)names.arg;
 }
 
+bool record_same_spec(const Bay__ArraySpec *a, const Bay__ArraySpec *b)
+{
+	if (strcmp(a->layout, b->layout) != 0 || a->n_serial != b->n_serial ||
+	    a->chunk_kib != b->chunk_kib || strcmp(a->bitmap, b->bitmap) != 0 ||
+	    a->initial_sync != b->initial_sync)
+		return false;
+	for (size_t i = 0; i < a->n_serial; i++) {
+		if (strcmp(a->serial[i], b->serial[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* One disk may be recorded by its serial and asked for by its WWN. */
+static bool record_has_disk(const struct agent *a, const struct record *r,
+			    const char *id)
+{
+	struct disk d = { 0 };
+	bool there = disk_find(a->cfg.root, id, &d, NULL) == 0;
+
+	for (size_t i = 0; i < r->spec->n_serial; i++) {
+		const char *member = r->spec->serial[i];
+
+		if (strcmp(member, id) == 0 ||
+		    (there && disk_has_id(&d, member)))
+			return true;
+	}
+	return false;
+}
+
+int record_check_disks(const struct agent *a, const char *name,
+		       char *const *serial, size_t count, struct arena *arena,
+		       struct err *err)
+{
+	char **names = record_names(a, arena);
+
+	for (size_t n = 0; names[n]; n++) {
+		struct record r;
+		int rc;
+
+		if (strcmp(names[n], name) == 0)
+			continue;
+		rc = record_load(a, names[n], arena, &r, err);
+		if (rc)
+			return rc;
+		for (size_t i = 0; i < count; i++) {
+			if (record_has_disk(a, &r, serial[i]))
+				return err_set(err, -EPERM,
+					       "disk %s belongs to array %s, "
+					       "so nothing was done; destroy "
+					       "that array first",
+					       serial[i], names[n]);
+		}
+	}
+	return 0;
+}
+
+static const char *record_serials(const Bay__ArraySpec *spec,
+				  struct arena *arena)
+{
+	const char *list = spec->serial[0];
+
+	for (size_t i = 1; i < spec->n_serial; i++)
+		list = arena_printf(arena, "%s, %s", list, spec->serial[i]);
+	return list;
+}
+
+int record_check_free(const struct agent *a, const char *name,
+		      const Bay__ArraySpec *spec, struct arena *arena,
+		      struct err *err)
+{
+	struct record r;
+	int rc = record_load(a, name, arena, &r, err);
+
+	if (rc && rc != -ENOENT)
+		return rc;
+	if (!rc && !record_same_spec(r.spec, spec))
+		return err_set(
+			err, -EPERM,
+			"array %s exists (%s of %s), so nothing was "
+			"done; destroy it first or choose another --name",
+			name, r.spec->layout, record_serials(r.spec, arena));
+	return record_check_disks(a, name, spec->serial, spec->n_serial, arena,
+				  err);
+}
+
 static void record_node_of_members(const struct agent *a,
 				   const Bay__ArraySpec *spec,
 				   char node[ARRAY_NODE_BYTES])

@@ -1,5 +1,11 @@
 /* host/agent/record.h - the arrays this agent made, by name. Kept in files, so
- * that the next agent of the same boot can undo them. */
+ * that the next agent of the same boot can undo them.
+ *
+ * A record is made before its array and holds the name and the disks, running
+ * or not, until array_zero has wiped every member. Reset drops the records of
+ * what it stopped, wiped or not: bay run, which asks for it only where no array
+ * was made by hand, then takes the name of its cells for other disks and writes
+ * over what cells left on a disk that was away. */
 #ifndef HOST_AGENT_RECORD_H
 #define HOST_AGENT_RECORD_H
 
@@ -21,6 +27,23 @@ int record_delete(const struct agent *a, const char *name);
 
 /* Names of all, sorted, in arena; NULL-ended. */
 char **record_names(const struct agent *a, struct arena *arena);
+
+/* Whether both ask for the same array, word by word. */
+bool record_same_spec(const Bay__ArraySpec *a, const Bay__ArraySpec *b);
+
+/* Whether disks, named by serial or WWN, are free for the array of this name:
+ * no record of another has one of them. -EPERM names the array that does;
+ * other -errno: a record cannot be read. */
+int record_check_disks(const struct agent *a, const char *name,
+		       char *const *serial, size_t count, struct arena *arena,
+		       struct err *err);
+
+/* Whether an array of this name and spec may be made: its disks are free and no
+ * other has its name. A record of the very same array, left by an agent that
+ * died or by a stop, may be replaced. -EPERM and others as above. */
+int record_check_free(const struct agent *a, const char *name,
+		      const Bay__ArraySpec *spec, struct arena *arena,
+		      struct err *err);
 
 /* Kernel name of the md device of a recorded array: the holder that its members
  * share. When they have all been pulled: the noted one, if it has no member of

@@ -7,6 +7,7 @@
 #include "host/agent/guard.h"
 #include "host/agent/mounts.h"
 #include "host/agent/record.h"
+#include "host/agent/teardown.h"
 #include "host/array/md.h"
 #include "host/util/log.h"
 #include "host/util/parse.h"
@@ -18,19 +19,6 @@ static int array_reply(struct call *call, const struct record *r)
 			    &call->err);
 }
 
-static bool array_same_spec(const Bay__ArraySpec *a, const Bay__ArraySpec *b)
-{
-	if (strcmp(a->layout, b->layout) != 0 || a->n_serial != b->n_serial ||
-	    a->chunk_kib != b->chunk_kib || strcmp(a->bitmap, b->bitmap) != 0 ||
-	    a->initial_sync != b->initial_sync)
-		return false;
-	for (size_t i = 0; i < a->n_serial; i++) {
-		if (strcmp(a->serial[i], b->serial[i]) != 0)
-			return false;
-	}
-	return true;
-}
-
 /* Whether a repeated request finds its work done. */
 static bool array_already(struct call *call, const char *name,
 			  const struct array_spec *spec,
@@ -40,7 +28,7 @@ static bool array_already(struct call *call, const char *name,
 	struct md_state md;
 
 	if (record_load(call->agent, name, call->arena, r, NULL) ||
-	    !array_same_spec(r->spec, wire))
+	    !record_same_spec(r->spec, wire))
 		return false;
 	for (size_t i = 0; i < wire->n_serial; i++) {
 		if (!agent_allows(call->agent, wire->serial[i]))
@@ -129,6 +117,18 @@ static void array_new_record(const char *name, Bay__ArraySpec *spec,
 	(void)str_copy(r->name, sizeof(r->name), name);
 }
 
+/* A failed create leaves nothing behind; what cannot be undone keeps its
+ * record. The first failure is told. */
+static void array_undo(struct call *call, struct guard *g, struct record *r)
+{
+	struct err why = call->err;
+
+	guard_close_all(g, r->spec->n_serial);
+	if (teardown_destroy(call, r, NULL, 0))
+		log_warnx("%s", call->err.text);
+	call->err = why;
+}
+
 static int array_create_guarded(struct call *call,
 				const Bay__ArrayCreateReq *req,
 				struct array_spec *spec, struct guard *g)
@@ -141,10 +141,11 @@ static int array_create_guarded(struct call *call,
 	array_new_record(req->name, req->spec, &r);
 	if (!rc)
 		rc = record_save(call->agent, &r, &call->err);
-	if (!rc)
-		rc = array_make(call, g, spec, &r);
 	if (rc)
-		(void)record_delete(call->agent, req->name);
+		return rc;
+	rc = array_make(call, g, spec, &r);
+	if (rc)
+		array_undo(call, g, &r);
 	return rc;
 }
 
@@ -180,6 +181,10 @@ int svc_array_create(struct call *call)
 	if (!req->plan_only &&
 	    array_already(call, req->name, &spec, req->spec, &r))
 		return array_reply(call, &r);
+	rc = record_check_free(call->agent, req->name, req->spec, call->arena,
+			       &call->err);
+	if (rc)
+		return rc;
 	rc = guard_open_all(g, call->agent, req->spec->serial, spec.count,
 			    &call->err);
 	if (rc)
@@ -249,6 +254,10 @@ int svc_array_assemble(struct call *call)
 		return rc;
 	if (array_already(call, req->name, &spec, req->spec, &r))
 		return array_reply(call, &r);
+	rc = record_check_free(call->agent, req->name, req->spec, call->arena,
+			       &call->err);
+	if (rc)
+		return rc;
 	rc = guard_open_all(g, call->agent, req->spec->serial, spec.count,
 			    &call->err);
 	if (rc)
@@ -261,38 +270,6 @@ int svc_array_assemble(struct call *call)
 	return rc ? rc : array_reply(call, &r);
 }
 
-/* Where any of its targets is mounted, "" for nowhere. */
-static const char *array_mounted_on(struct call *call, const struct record *r)
-{
-	struct target *t;
-	size_t count;
-
-	if (record_targets(call->agent, r, call->arena, &t, &count, NULL))
-		return "";
-	for (size_t i = 0; i < count; i++) {
-		if (t[i].mounted)
-			return t[i].point;
-	}
-	return "";
-}
-
-static int array_stop_record(struct call *call, const struct record *r)
-{
-	const struct array_env env = agent_array_env(call->agent);
-	const char *point = array_mounted_on(call, r);
-	char node[ARRAY_NODE_BYTES];
-	int rc = 0;
-
-	if (*point)
-		return err_set(&call->err, -EBUSY,
-			       "array %s is mounted on %s; unmount it first",
-			       r->name, point);
-	record_md_node(call->agent, r, node);
-	if (node[0])
-		rc = md_stop(&env, node, &call->err);
-	return rc ? rc : record_delete(call->agent, r->name);
-}
-
 int svc_array_stop(struct call *call)
 {
 	struct record r;
@@ -301,90 +278,22 @@ int svc_array_stop(struct call *call)
 
 	if (rc == -ENOENT)
 		return 0; /* stopped before */
-	return rc ? rc : array_stop_record(call, &r);
-}
-
-static bool array_is_md(const struct probe_sig *s)
-{
-	return strcmp(s->type, "linux_raid_member") == 0;
-}
-
-/* mdadm erases the superblocks of all members in one call. */
-static int array_zero_members(struct call *call, struct guard *g, size_t count)
-{
-	const struct array_env env = agent_array_env(call->agent);
-	const char *device[ARRAY_MEMBERS_MAX];
-	size_t n = 0;
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < count; i++) {
-		bool md = false;
-
-		for (size_t k = 0; k < g[i].sigs.count; k++)
-			md |= array_is_md(&g[i].sigs.sig[k]);
-		if (!md)
-			continue;
-		rc = guard_hand_over(&g[i], call->agent, &call->err);
-		device[n++] = g[i].path;
-	}
-	return rc || n == 0 ? rc : md_zero(&env, device, n, &call->err);
-}
-
-/* What else of bay's is on the disk. mdadm wanted it unclaimed: a member with
- * more than its superblock is claimed and judged anew. */
-static int array_zero_rest(struct call *call, struct guard *g)
-{
-	struct err *err = &call->err;
-	bool more = g->sigs.count == PROBE_MAX;
-	int rc = 0;
-
-	for (size_t i = 0; i < g->sigs.count; i++)
-		more |= !array_is_md(&g->sigs.sig[i]);
-	if (!more)
-		return 0;
-	if (g->fd < 0) {
-		char serial[sizeof(g->serial)];
-
-		memcpy(serial, g->serial, sizeof(serial));
-		guard_close(g);
-		rc = guard_open(g, call->agent, serial, err);
-	}
-	return rc ? rc : guard_wipe(g, call->agent, err);
-}
-
-/* All disks are judged before the first is written. */
-static int array_zero_disks(struct call *call, char *const *serials,
-			    size_t count)
-{
-	struct guard g[ARRAY_MEMBERS_MAX];
-	int rc;
-
-	if (count > ARRAY_MEMBERS_MAX)
-		return err_set(&call->err, -EINVAL,
-			       "%zu disks are more than the %u that an array "
-			       "may have",
-			       count, ARRAY_MEMBERS_MAX);
-	rc = guard_open_all(g, call->agent, serials, count, &call->err);
-	if (rc)
-		return rc;
-	rc = array_zero_members(call, g, count);
-	for (size_t i = 0; !rc && i < count; i++)
-		rc = array_zero_rest(call, &g[i]);
-	guard_close_all(g, count);
-	return rc;
+	return rc ? rc : teardown_stop(call, &r);
 }
 
 int svc_array_zero(struct call *call)
 {
 	const Bay__ArrayZeroReq *req = call->req->array_zero;
 	struct record r;
-	int rc = record_load(call->agent, req->name, call->arena, &r, NULL);
+	int rc = record_check_disks(call->agent, req->name, req->serial,
+				    req->n_serial, call->arena, &call->err);
 
-	if (!rc)
-		rc = array_stop_record(call, &r);
-	else if (rc == -ENOENT)
-		rc = 0;
-	return rc ? rc : array_zero_disks(call, req->serial, req->n_serial);
+	if (rc)
+		return rc;
+	rc = record_load(call->agent, req->name, call->arena, &r, &call->err);
+	if (rc == -ENOENT) /* wiped before */
+		return teardown_zero(call, req->serial, req->n_serial);
+	return rc ? rc : teardown_destroy(call, &r, req->serial, req->n_serial);
 }
 
 int svc_array_show(struct call *call)

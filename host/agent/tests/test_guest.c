@@ -87,22 +87,30 @@ static void the_agent_says_who_it_is(void **state)
 	assert_int_equal(h->n_layout, 4);
 }
 
-static void disks_are_found_by_serial(void **state)
+static void wait_disks(struct bed *b, const char *const *serials, size_t count,
+		       bool gone)
 {
-	struct bed *b = *state;
-	struct err err = { 0 };
 	Bay__Request req = BAY__REQUEST__INIT;
 	Bay__WaitDisksReq w = BAY__WAIT_DISKS_REQ__INIT;
-	const Bay__Inventory *inv;
 
-	assert_int_equal(guest_plug(&b->guest, 0, &err), 0);
-	assert_int_equal(guest_plug(&b->guest, 1, &err), 0);
-	w.serial = (char **)(uintptr_t)both;
-	w.n_serial = 2;
+	w.serial = (char **)(uintptr_t)serials;
+	w.n_serial = count;
+	w.gone = gone;
 	w.timeout_ms = 20000;
 	req.op_case = BAY__REQUEST__OP_WAIT_DISKS;
 	req.wait_disks = &w;
 	ok(client_ask(&b->client, &req));
+}
+
+static void disks_are_found_by_serial(void **state)
+{
+	struct bed *b = *state;
+	struct err err = { 0 };
+	const Bay__Inventory *inv;
+
+	assert_int_equal(guest_plug(&b->guest, 0, &err), 0);
+	assert_int_equal(guest_plug(&b->guest, 1, &err), 0);
+	wait_disks(b, both, 2, false);
 	inv = ok(client_simple(&b->client, BAY__REQUEST__OP_INVENTORY))
 		      ->inventory;
 	for (size_t i = 0; i < inv->n_dev; i++) {
@@ -259,6 +267,32 @@ static void an_array_is_assembled_again(void **state)
 	assemble.name = (char *)(uintptr_t) "other";
 	want(client_ask(&b->client, &req), BAY__AGENT_STATUS__AGENT_REFUSED);
 	ok(client_array_zero(&b->client, "keep", both, 2));
+}
+
+static void an_array_is_destroyed_when_its_pulled_disk_is_back(void **state)
+{
+	struct bed *b = *state;
+	Bay__ArraySpec s = spec_of("raid1", 2);
+	struct err err = { 0 };
+	const Bay__ArrayStates *all;
+
+	ok(client_array_create(&b->client, "half", &s, false, true));
+	assert_int_equal(guest_pull(&b->guest, 1, &err), 0);
+	wait_disks(b, &both[1], 1, true);
+	want(client_array_zero(&b->client, "half", both, 2),
+	     BAY__AGENT_STATUS__AGENT_MISSING);
+	all = ok(client_simple(&b->client, BAY__REQUEST__OP_ARRAY_SHOW))
+		      ->arrays;
+	assert_int_equal(all->n_array, 1);
+	assert_string_equal(all->array[0]->md_state, "stopped");
+	assert_int_equal(guest_plug(&b->guest, 1, &err), 0);
+	wait_disks(b, &both[1], 1, false);
+	ok(client_array_zero(&b->client, "half", both, 2));
+	assert_int_equal(
+		ok(client_simple(&b->client, BAY__REQUEST__OP_ARRAY_SHOW))
+			->arrays->n_array,
+		0);
+	expect(b, "! blkid -p $(disk T0000001) && ! blkid -p $(disk T0000002)");
 }
 
 static void settings_survive_the_death_of_the_agent(void **state)
@@ -461,6 +495,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(foreign_data_and_mounted_disks_are_refused),
 		cmocka_unit_test(every_layout_runs_a_cell),
 		cmocka_unit_test(an_array_is_assembled_again),
+		cmocka_unit_test(
+			an_array_is_destroyed_when_its_pulled_disk_is_back),
 		cmocka_unit_test(settings_survive_the_death_of_the_agent),
 		cmocka_unit_test(a_killed_agent_takes_its_workload_along),
 		cmocka_unit_test(a_workload_is_cancelled_by_reset),

@@ -520,15 +520,9 @@ static void a_failing_tool_is_quoted_and_undone(void **state)
 	     BAY__AGENT_STATUS__AGENT_INVALID);
 }
 
-static void ping_and_cancel_do_not_wait_for_the_workload(void **state)
+/* The first cancel may come before the request has begun. */
+static void cancel(struct bed *b, uint32_t id)
 {
-	struct bed *b = *state;
-	uint32_t id;
-
-	make_mounted_mirror(b);
-	id = client_send(&b->client, dd_request(b, "seconds", "1000"));
-	ok(client_simple(&b->client, BAY__REQUEST__OP_PING));
-	/* The first cancel may come before the workload has begun. */
 	for (int i = 0; i < 1000; i++) {
 		const Bay__Reply *r;
 
@@ -539,7 +533,185 @@ static void ping_and_cancel_do_not_wait_for_the_workload(void **state)
 		want(r, BAY__AGENT_STATUS__AGENT_CANCELLED);
 		return;
 	}
-	fail_msg("the workload was not cancelled");
+	fail_msg("the request was not cancelled");
+}
+
+static void ping_and_cancel_do_not_wait_for_the_workload(void **state)
+{
+	struct bed *b = *state;
+	uint32_t id;
+
+	make_mounted_mirror(b);
+	id = client_send(&b->client, dd_request(b, "seconds", "1000"));
+	ok(client_simple(&b->client, BAY__REQUEST__OP_PING));
+	cancel(b, id);
+}
+
+static const Bay__ArrayStates *show(struct bed *b, size_t arrays)
+{
+	const Bay__ArrayStates *all =
+		ok(client_simple(&b->client, BAY__REQUEST__OP_ARRAY_SHOW))
+			->arrays;
+
+	assert_int_equal(all->n_array, arrays);
+	return all;
+}
+
+static void pull_disk(struct bed *b, const char *name)
+{
+	char path[FS_PATH_BYTES];
+
+	assert_int_equal(fs_path(path, "%s/sys/block/%s", b->root, name), 0);
+	assert_int_equal(fs_remove_tree(path), 0);
+}
+
+static void a_name_that_is_taken_is_refused(void **state)
+{
+	struct bed *b = *state;
+	Bay__ArraySpec first = spec_of("single", &both[0], 1);
+	Bay__ArraySpec other = spec_of("single", &both[1], 1);
+	Bay__ArraySpec mirror = spec_of("raid1", both, 2);
+
+	ok(client_hello(&b->client, both, 2));
+	ok(client_array_create(&b->client, "t", &first, false, false));
+	refused(client_array_create(&b->client, "t", &other, true, true),
+		"array t exists (single of T1)");
+	refused(client_array_create(&b->client, "t", &other, false, true),
+		"array t exists (single of T1)");
+	refused(client_array_create(&b->client, "t", &mirror, false, true),
+		"array t exists (single of T1)");
+	assert_string_equal(show(b, 1)->array[0]->spec->serial[0], "T1");
+	ok(client_array_create(&b->client, "t", &first, false, false));
+	ok(client_array_zero(&b->client, "t", both, 1));
+	ok(client_array_create(&b->client, "t", &other, false, false));
+}
+
+/* As an agent does that is killed before it runs mdadm. */
+static void note_array(struct bed *b, const char *name, Bay__ArraySpec *spec)
+{
+	Bay__ArrayCreateReq req = BAY__ARRAY_CREATE_REQ__INIT;
+	uint8_t note[512] = "\n\n";
+	char path[FS_PATH_BYTES];
+	size_t len;
+
+	req.name = (char *)(uintptr_t)name;
+	req.spec = spec;
+	len = bay__array_create_req__get_packed_size(&req);
+	assert_true(len <= sizeof(note) - 2);
+	(void)bay__array_create_req__pack(&req, note + 2);
+	assert_int_equal(fs_path(path, "%s/arrays/%s", b->state, name), 0);
+	assert_int_equal(fs_write_atomic(path, note, len + 2), 0);
+}
+
+static void an_array_noted_but_never_made_is_in_nobodys_way(void **state)
+{
+	struct bed *b = *state;
+	Bay__ArraySpec mirror = spec_of("raid1", both, 2);
+	Bay__ArraySpec single = spec_of("single", both, 1);
+
+	ok(client_hello(&b->client, both, 2));
+	note_array(b, "t", &mirror);
+	assert_string_equal(show(b, 1)->array[0]->md_state, "stopped");
+	ok(client_array_create(&b->client, "t", &mirror, false, false));
+	assert_string_equal(show(b, 1)->array[0]->md_state, "clean, idle");
+	ok(client_array_zero(&b->client, "t", both, 2));
+
+	/* Another kind of cell: the controller resets first. */
+	note_array(b, "t", &mirror);
+	refused(client_array_create(&b->client, "t", &single, false, true),
+		"array t exists (raid1 of T1, T2)");
+	ok(client_simple(&b->client, BAY__REQUEST__OP_RESET));
+	ok(client_array_create(&b->client, "t", &single, false, true));
+	ok(client_array_zero(&b->client, "t", both, 1));
+
+	note_array(b, "t", &mirror);
+	ok(client_array_zero(&b->client, "t", both, 2));
+	(void)show(b, 0);
+}
+
+static void a_disk_of_another_array_is_refused(void **state)
+{
+	static const char *const allowed[] = { "T1", "T2", "naa.51" };
+	struct bed *b = *state;
+	Bay__ArraySpec single = spec_of("single", both, 1);
+	Bay__ArraySpec mirror = spec_of("raid1", both, 2);
+	Bay__ArraySpec by_wwn = spec_of("single", &allowed[2], 1);
+
+	put(b, "sys/block/sda/device/wwid", "naa.51");
+	ok(client_hello(&b->client, allowed, 3));
+	ok(client_array_create(&b->client, "a", &single, false, false));
+	refused(client_array_create(&b->client, "b", &single, true, true),
+		"disk T1 belongs to array a");
+	refused(client_array_create(&b->client, "b", &single, false, true),
+		"disk T1 belongs to array a");
+	refused(client_array_create(&b->client, "b", &mirror, false, true),
+		"disk T1 belongs to array a");
+	refused(client_array_create(&b->client, "b", &by_wwn, false, true),
+		"disk naa.51 belongs to array a");
+	refused(client_array_zero(&b->client, "b", both, 1),
+		"disk T1 belongs to array a");
+	assert_string_equal(show(b, 1)->array[0]->name, "a");
+	ok(client_array_zero(&b->client, "a", both, 1));
+	ok(client_array_create(&b->client, "b", &mirror, false, false));
+}
+
+static void an_array_stays_noted_until_its_disks_are_wiped(void **state)
+{
+	struct bed *b = *state;
+	Bay__ArraySpec s = spec_of("raid1", both, 2);
+	const Bay__Reply *r;
+
+	ok(client_hello(&b->client, both, 2));
+	ok(client_array_create(&b->client, "t", &s, false, false));
+	pull_disk(b, "sdb");
+	r = want(client_array_zero(&b->client, "t", both, 2),
+		 BAY__AGENT_STATUS__AGENT_MISSING);
+	assert_non_null(strstr(r->error_text, "disk T2 is not there"));
+	assert_non_null(strstr(r->error_text, "array t stays noted"));
+	assert_string_equal(show(b, 1)->array[0]->md_state, "stopped");
+	ok(client_array_stop(&b->client, "t"));
+	put_disk(b, "sdb", 16, "T2");
+	ok(client_array_zero(&b->client, "t", both, 2));
+	(void)show(b, 0);
+	ok(client_array_zero(&b->client, "t", both, 2));
+}
+
+static void a_dead_disk_off_the_list_is_given_up(void **state)
+{
+	struct bed *b = *state;
+	Bay__ArraySpec s = spec_of("raid1", both, 2);
+
+	ok(client_hello(&b->client, both, 2));
+	ok(client_array_create(&b->client, "t", &s, false, false));
+	ok(client_hello(&b->client, both, 1));
+	refused(client_array_zero(&b->client, "t", both, 2),
+		"T2 is not on the bench's list");
+	pull_disk(b, "sdb");
+	ok(client_array_zero(&b->client, "t", both, 2));
+	(void)show(b, 0);
+}
+
+static void an_array_cancelled_in_its_resync_is_undone(void **state)
+{
+	struct bed *b = *state;
+	Bay__ArraySpec s = spec_of("raid1", both, 2);
+	Bay__Request req = BAY__REQUEST__INIT;
+	Bay__ArrayCreateReq create = BAY__ARRAY_CREATE_REQ__INIT;
+	uint32_t id;
+
+	ok(client_hello(&b->client, both, 2));
+	put(b, "md-resyncs", "");
+	s.initial_sync = true;
+	create.name = (char *)(uintptr_t) "t";
+	create.spec = &s;
+	req.op_case = BAY__REQUEST__OP_ARRAY_CREATE;
+	req.array_create = &create;
+	id = client_send(&b->client, &req);
+	while (!b->client.progress)
+		(void)client_wait(&b->client, 0, 100);
+	cancel(b, id);
+	assert_called(b, "mdadm --stop");
+	(void)show(b, 0);
 }
 
 static void settings_are_put_back_by_end_and_by_the_next_agent(void **state)
@@ -618,6 +790,12 @@ int main(int argc, char **argv)
 		TEST(an_unfetched_result_is_pushed_to_the_next_controller),
 		TEST(a_failing_tool_is_quoted_and_undone),
 		TEST(ping_and_cancel_do_not_wait_for_the_workload),
+		TEST(a_name_that_is_taken_is_refused),
+		TEST(an_array_noted_but_never_made_is_in_nobodys_way),
+		TEST(a_disk_of_another_array_is_refused),
+		TEST(an_array_stays_noted_until_its_disks_are_wiped),
+		TEST(a_dead_disk_off_the_list_is_given_up),
+		TEST(an_array_cancelled_in_its_resync_is_undone),
 		TEST(settings_are_put_back_by_end_and_by_the_next_agent),
 		TEST(reset_cleans_up_after_a_killed_agent),
 		TEST(garbage_between_frames_is_passed_over),
