@@ -407,6 +407,27 @@ static char *record_uuid(const struct agent *a, const Bay__ArraySpec *spec,
 	return arena_strdup(arena, uuid);
 }
 
+/* ", without T2": the members that md goes without; "" for none. */
+static const char *record_missing(const struct agent *a, const struct record *r,
+				  const char *node, struct arena *arena)
+{
+	const char *list = "";
+
+	for (size_t i = 0; i < r->spec->n_serial; i++) {
+		char holder[ARRAY_NODE_BYTES] = "";
+		struct disk d;
+
+		if (disk_find(a->cfg.root, r->spec->serial[i], &d, NULL) == 0)
+			disk_md_holder(a->cfg.root, d.name, holder,
+				       sizeof(holder));
+		if (strcmp(holder, node) != 0)
+			list = arena_printf(arena, "%s%s%s", list,
+					    *list ? " and " : ", without ",
+					    r->spec->serial[i]);
+	}
+	return list;
+}
+
 static void record_md_state(const struct agent *a, const struct record *r,
 			    struct arena *arena, Bay__ArrayState *s)
 {
@@ -421,8 +442,9 @@ static void record_md_state(const struct agent *a, const struct record *r,
 	}
 	s->clean = md.clean;
 	s->md_state =
-		arena_printf(arena, "%s%s%s%s", md.array_state,
+		arena_printf(arena, "%s%s%s%s%s", md.array_state,
 			     md.degraded ? ", degraded" : "",
+			     record_missing(a, r, node, arena),
 			     md.sync_action[0] ? ", " : "", md.sync_action);
 	s->uuid = record_uuid(a, r->spec, arena);
 }

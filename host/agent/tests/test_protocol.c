@@ -691,6 +691,19 @@ static void a_dead_disk_off_the_list_is_given_up(void **state)
 	(void)show(b, 0);
 }
 
+static void a_mirror_names_the_disk_it_lost(void **state)
+{
+	struct bed *b = *state;
+	Bay__ArraySpec s = spec_of("raid1", both, 2);
+
+	ok(client_hello(&b->client, both, 2));
+	ok(client_array_create(&b->client, "t", &s, false, false));
+	put(b, "sys/block/md127/md/degraded", "1");
+	pull_disk(b, "sdb");
+	assert_string_equal(show(b, 1)->array[0]->md_state,
+			    "clean, degraded, without T2, idle");
+}
+
 static void an_array_cancelled_in_its_resync_is_undone(void **state)
 {
 	struct bed *b = *state;
@@ -795,6 +808,7 @@ int main(int argc, char **argv)
 		TEST(a_disk_of_another_array_is_refused),
 		TEST(an_array_stays_noted_until_its_disks_are_wiped),
 		TEST(a_dead_disk_off_the_list_is_given_up),
+		TEST(a_mirror_names_the_disk_it_lost),
 		TEST(an_array_cancelled_in_its_resync_is_undone),
 		TEST(settings_are_put_back_by_end_and_by_the_next_agent),
 		TEST(reset_cleans_up_after_a_killed_agent),
