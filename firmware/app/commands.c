@@ -83,8 +83,9 @@ static void fill_status(SlotStatus *out, const struct app *app, unsigned i,
 	out->state = s->state;
 	out->fault = s->fault;
 	out->fault_event = s->state == SLOT_FAULT ? s->fault_event : 0;
-	out->has_v5 = true;
-	out->has_v12 = true;
+	/* Nothing was read yet: no reading. */
+	out->has_v5 = s->last.at_us != 0;
+	out->has_v12 = s->last.at_us != 0;
 	fill_rail(&out->v5, s, RAIL_5V);
 	fill_rail(&out->v12, s, RAIL_12V);
 	out->since_us = s->since_us;

@@ -5,6 +5,9 @@
 #include "firmware/drivers/tmp105.h"
 #include "firmware/hal/clock.h"
 
+/* From a monitor's set-up to its first conversion, generously. */
+#define SETTLE_US 1000u
+
 #define TEMPERATURE_US    500000u
 #define TEMPERATURE_TRY   6u /* misses before it counts as hot: 3 s */
 #define INPUT_US          10000u
@@ -90,16 +93,31 @@ static rig_status read_rails(struct app *app, unsigned slot,
 	return rc;
 }
 
+/* What a part holds before its first conversion was measured by nobody (an
+ * emulated one has 12 V and 25 A then), so no reading in this turn. After a
+ * reset nothing is urgent; in what has power, two samples must fit trip_ms. */
+static void prepare_slot(struct app *app, unsigned slot)
+{
+	struct app_monitor_slot *m = &app->monitor.slot[slot];
+	bool known = app->slot[slot].state != SLOT_UNKNOWN;
+	uint64_t now_us;
+
+	m->ready = set_up(app, slot);
+	now_us = hal_clock_us();
+	m->due_us =
+		now_us +
+		(m->ready && known ? SETTLE_US : plan_of(app, slot)->period_us);
+	if (!m->ready)
+		slot_missed(&app->slot[slot], now_us);
+}
+
 static void sample_slot(struct app *app, unsigned slot)
 {
 	struct app_monitor_slot *m = &app->monitor.slot[slot];
 	const struct plan *plan = plan_of(app, slot);
 	struct rail_sample sample = app->slot[slot].last;
-	rig_status rc = RIG_HW;
+	rig_status rc = read_rails(app, slot, plan, &sample);
 
-	m->ready = m->ready || set_up(app, slot);
-	if (m->ready)
-		rc = read_rails(app, slot, plan, &sample);
 	sample.at_us = hal_clock_us();
 	m->due_us = sample.at_us + plan->period_us;
 	if (rc != RIG_OK) {
@@ -240,8 +258,12 @@ static void sample_temperature(struct app *app)
 void monitor_run(struct app *app)
 {
 	for (unsigned i = 0; i < app->board->slots; i++) {
-		if (app->monitor.slot[i].due_us <= hal_clock_us())
+		if (app->monitor.slot[i].due_us > hal_clock_us())
+			continue;
+		if (app->monitor.slot[i].ready)
 			sample_slot(app, i);
+		else
+			prepare_slot(app, i);
 	}
 	if (app->monitor.input_due_us <= hal_clock_us())
 		sample_input(app);

@@ -52,6 +52,18 @@ static void info_says_the_same_as_hello(void **state)
 			 sim.host.info.config_crc);
 }
 
+static void what_was_not_measured_has_no_reading(void **state)
+{
+	const SlotStatus *st = sim_status(0);
+
+	(void)state;
+	assert_int_equal(st->state, SLOT_UNKNOWN);
+	assert_false(st->has_v5 || st->has_v12);
+	all_proven_off();
+	st = sim_status(0);
+	assert_true(st->has_v5 && st->has_v12);
+}
+
 static void a_slot_is_switched_on_and_off_with_proof(void **state)
 {
 	const SlotStatus *st;
@@ -761,6 +773,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(hello_tells_who_is_there),
 		TEST(info_says_the_same_as_hello),
+		TEST(what_was_not_measured_has_no_reading),
 		TEST(a_slot_is_switched_on_and_off_with_proof),
 		TEST(a_repeated_command_is_done_once),
 		TEST(an_op_id_for_another_command_is_refused),

@@ -110,22 +110,40 @@ static int run_info(struct cli *cli, int argc, char **argv)
 
 /* ---- status ---- */
 
+/* A rail that was not measured yet has none. */
+static json_t *mv_of(const Rail *r)
+{
+	return r ? json_integer(r->mv) : json_null();
+}
+
+static json_t *ma_of(const Rail *r)
+{
+	return r ? json_integer(r->ma) : json_null();
+}
+
 static json_t *status_json(const struct cli *cli, const SlotStatus *st)
 {
 	return json_pack(
-		"{s:i, s:s, s:s, s:s, s:b, s:i, s:i, s:i, s:i, s:I, s:I, s:I,"
+		"{s:i, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I,"
 		" s:I, s:I, s:f, s:I}",
 		"slot", (int)st->slot, "disk", rig_cli_disk_in(cli, st->slot),
 		"state", rig_state_name(st->state), "fault",
 		rig_fault_name(st->fault), "wanted_on", st->wanted_on, "mv_5v",
-		st->v5 ? st->v5->mv : 0, "ma_5v", st->v5 ? st->v5->ma : 0,
-		"mv_12v", st->v12 ? st->v12->mv : 0, "ma_12v",
-		st->v12 ? st->v12->ma : 0, "fall_us", (json_int_t)st->fall_us,
+		mv_of(st->v5), "ma_5v", ma_of(st->v5), "mv_12v", mv_of(st->v12),
+		"ma_12v", ma_of(st->v12), "fall_us", (json_int_t)st->fall_us,
 		"residual_5v_mv", (json_int_t)st->residual_5v_mv,
 		"residual_12v_mv", (json_int_t)st->residual_12v_mv, "cycles",
 		(json_int_t)st->cycles, "trips", (json_int_t)st->trips,
 		"board_c", st->board_mdegc / 1000.0, "min_off_left_ms",
 		(json_int_t)st->min_off_left_ms);
+}
+
+static void print_rail(const Rail *r)
+{
+	if (r)
+		printf(" %6.2f V %5.2f A", r->mv / 1e3, r->ma / 1e3);
+	else
+		printf(" %6s V %5s A", "-", "-");
 }
 
 static void print_status(struct rig_cli *s, const SlotStatus *st)
@@ -134,11 +152,11 @@ static void print_status(struct rig_cli *s, const SlotStatus *st)
 		printf("slot disk             state        "
 		       "     5 V           12 V    fall  cycles\n");
 	s->first = false;
-	printf("%4u %-16s %-11s %6.2f V %5.2f A %6.2f V %5.2f A %5.0f ms %5u",
-	       st->slot, rig_cli_disk_in(s->cli, st->slot),
-	       rig_state_name(st->state), st->v5 ? st->v5->mv / 1e3 : 0,
-	       st->v5 ? st->v5->ma / 1e3 : 0, st->v12 ? st->v12->mv / 1e3 : 0,
-	       st->v12 ? st->v12->ma / 1e3 : 0, st->fall_us / 1e3, st->cycles);
+	printf("%4u %-16s %-11s", st->slot, rig_cli_disk_in(s->cli, st->slot),
+	       rig_state_name(st->state));
+	print_rail(st->v5);
+	print_rail(st->v12);
+	printf(" %5.0f ms %5u", st->fall_us / 1e3, st->cycles);
 	if (st->fault)
 		printf("  %s", rig_fault_name(st->fault));
 	putchar('\n');
