@@ -20,6 +20,7 @@ enum {
 	OPT_DRY_RUN,
 	OPT_RESUME,
 	OPT_STOP,
+	OPT_RETRY,
 };
 
 static const struct option options[] = {
@@ -27,6 +28,7 @@ static const struct option options[] = {
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "resume", no_argument, NULL, OPT_RESUME },
 	{ "stop-at-failure", no_argument, NULL, OPT_STOP },
+	{ "retry-quarantined", no_argument, NULL, OPT_RETRY },
 	{ 0 },
 };
 
@@ -35,7 +37,7 @@ struct job {
 	struct cli *cli;
 	const char *results;
 	const char *path; /* of the matrix */
-	bool dry_run, resume, stop;
+	bool dry_run, resume, stop, retry;
 
 	const struct bench *bench;
 	struct matrix *matrix;
@@ -68,6 +70,8 @@ static int parse(struct job *j, int argc, char **argv)
 			j->resume = true;
 		else if (opt == OPT_STOP)
 			j->stop = true;
+		else if (opt == OPT_RETRY)
+			j->retry = j->resume = true;
 		else
 			return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
 	}
@@ -408,7 +412,7 @@ static int enter_plan(struct job *j)
 {
 	struct err err = { 0 };
 	char boot[64];
-	unsigned n;
+	unsigned n, retried = 0;
 
 	if (store_plan(j->store, j->matrix->experiment, j->bench->name,
 		       buf_str(&j->text), j->plan.cell, j->plan.n, &err) < 0 ||
@@ -416,6 +420,12 @@ static int enter_plan(struct job *j)
 		    0 ||
 	    store_mean_seconds(j->store, &j->cell_s, &err) < 0)
 		return complain(&err, BAY_FAILED);
+	if (j->retry &&
+	    store_retry(j->store, j->matrix->experiment, &retried, &err) < 0)
+		return complain(&err, BAY_FAILED);
+	if (retried)
+		fprintf(stderr, "bay: %u cell%s out of quarantine\n", retried,
+			retried == 1 ? "" : "s");
 	if (n)
 		fprintf(stderr, "bay: an earlier run died in a cell; it is "
 				"done again\n");
@@ -465,8 +475,8 @@ static int run_run(struct cli *cli, int argc, char **argv)
 
 const struct command cmd_run = {
 	.name = "run",
-	.args = "[--dry-run] [--resume] [--results DB] [--stop-at-failure] "
-		"MATRIX",
+	.args = "[--dry-run] [--resume] [--retry-quarantined] [--results DB] "
+		"[--stop-at-failure] MATRIX",
 	.summary = "run the cells of a matrix",
 	.run = run_run,
 };

@@ -394,6 +394,46 @@ int store_recover(struct store *s, const char *boot, unsigned *n,
 	return db_end(s, ret);
 }
 
+#define QUARANTINED_OF                                                         \
+	"state = ?2 AND in_plan AND experiment = (SELECT id FROM "             \
+	"experiment WHERE name = ?1)"
+
+static int run_on_quarantined(struct store *s, const char *experiment,
+			      const char *sql)
+{
+	struct db_query q;
+	int ret;
+
+	ret = db_prepare(s, &q, sql);
+	db_text(&q, 1, experiment);
+	db_int(&q, 2, BAY__CELL_STATE__CELL_QUARANTINED);
+	return db_run(&q, ret);
+}
+
+int store_retry(struct store *s, const char *experiment, unsigned *n,
+		struct err *err)
+{
+	int ret;
+
+	s->err = err;
+	*n = 0;
+	ret = db_begin(s);
+	if (ret < 0)
+		return ret;
+	ret = run_on_quarantined(s, experiment,
+				 "UPDATE attempt SET counts = 0 WHERE cell IN "
+				 "(SELECT key FROM cell WHERE " QUARANTINED_OF
+				 ")");
+	if (ret == 0) {
+		ret = run_on_quarantined(
+			s, experiment,
+			"UPDATE cell SET state = 0, "
+			"error_text = '' WHERE " QUARANTINED_OF);
+		*n = (unsigned)sqlite3_changes(s->db);
+	}
+	return db_end(s, ret);
+}
+
 /* ---- results ------------------------------------------------------------ */
 
 /* 1: keep it; 0: it is there, or the cell is done; or an error. */

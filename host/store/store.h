@@ -105,6 +105,12 @@ int store_result(struct store *s, const Bay__CellResult *r, bool *kept,
 int store_recover(struct store *s, const char *boot, unsigned *n,
 		  struct err *err);
 
+/* Quarantined cells of the experiment's plan become PLANNED again; attempts at
+ * them so far do not count any more, but stay in the journal.
+ *   n  out: how many */
+int store_retry(struct store *s, const char *experiment, unsigned *n,
+		struct err *err);
+
 /* ---- reading ------------------------------------------------------------ */
 
 /* One metric of one result; strings are valid during the call only. */

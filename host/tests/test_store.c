@@ -356,6 +356,45 @@ static void the_second_failure_quarantines(void **state)
 	store_close(s);
 }
 
+static void fail_once(struct store *s, const char *key, Bay__CellState want)
+{
+	struct err err = { 0 };
+	Bay__CellState end;
+	unsigned attempt;
+
+	assert_int_equal(store_begin(s, key, BOOT, &attempt, &err), 0);
+	assert_int_equal(store_fail(s, key, attempt,
+				    BAY__CELL_STATE__CELL_FAILED, "no", NULL, 0,
+				    &end, &err),
+			 0);
+	assert_int_equal(end, want);
+}
+
+static void a_quarantined_cell_is_retried_with_its_attempts_anew(void **state)
+{
+	struct store *s = open_store();
+	struct store_counts counts;
+	struct err err = { 0 };
+	unsigned n;
+
+	(void)state;
+	assert_int_equal(store_plan(s, "e", "b", "t", plan(), CELLS, &err), 0);
+	fail_once(s, "key0", BAY__CELL_STATE__CELL_PLANNED);
+	fail_once(s, "key0", BAY__CELL_STATE__CELL_QUARANTINED);
+	fail_once(s, "key1", BAY__CELL_STATE__CELL_PLANNED);
+	assert_int_equal(store_retry(s, "another", &n, &err), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(store_retry(s, "e", &n, &err), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(store_count(s, "e", &counts, &err), 0);
+	assert_int_equal(counts.planned, CELLS);
+	fail_once(s, "key0", BAY__CELL_STATE__CELL_PLANNED);
+	fail_once(s, "key0", BAY__CELL_STATE__CELL_QUARANTINED);
+	/* What was not in quarantine keeps its failures. */
+	fail_once(s, "key1", BAY__CELL_STATE__CELL_QUARANTINED);
+	store_close(s);
+}
+
 static void a_cell_that_kills_the_machine_twice_is_quarantined(void **state)
 {
 	struct store *s = open_store();
@@ -517,6 +556,9 @@ int main(void)
 			death_at_any_point_leaves_a_journal_to_resume, fresh),
 		cmocka_unit_test_setup(a_result_told_twice_is_kept_once, fresh),
 		cmocka_unit_test_setup(the_second_failure_quarantines, fresh),
+		cmocka_unit_test_setup(
+			a_quarantined_cell_is_retried_with_its_attempts_anew,
+			fresh),
 		cmocka_unit_test_setup(
 			a_cell_that_kills_the_machine_twice_is_quarantined,
 			fresh),
