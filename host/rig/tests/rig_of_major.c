@@ -1,5 +1,6 @@
 /* rig-of-major N: the fake rig as a process that speaks protocol major N, for
  * ci/hostile-test. Prints the path of its socket; ends with its input. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,6 +33,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: rig-of-major 1..255\n");
 		return 2;
 	}
+	(void)signal(SIGPIPE, SIG_IGN); /* bay hangs up at once */
 	fake_rig_start(&rig, loop, (uint8_t)major);
 	puts(rig.path);
 	fflush(stdout);
