@@ -365,22 +365,29 @@ static int order_points(const struct matrix *m, struct points *p)
 
 /* ---- cells ------------------------------------------------------------ */
 
-double plan_cell_estimate_s(const Bay__Cell *cell)
+/* Length of the measured part; 0.0: its workload cannot say. */
+static double workload_s(const Bay__Cell *cell)
 {
 	double seconds = 0.0;
 
-	if (work_check(cell, &seconds, NULL) < 0 || seconds <= 0.0)
-		seconds = UNKNOWN_S;
-	return seconds + OVERHEAD_S;
+	return work_check(cell, &seconds, NULL) < 0 ? 0.0 : seconds;
+}
+
+double plan_cell_estimate_s(const Bay__Cell *cell)
+{
+	double seconds = workload_s(cell);
+
+	return (seconds > 0.0 ? seconds : UNKNOWN_S) + OVERHEAD_S;
 }
 
 static uint32_t timeout_s(const struct matrix *m, const Bay__Cell *c)
 {
-	double seconds = 0.0;
+	double seconds;
 
 	if (m->timeout_s)
 		return m->timeout_s;
-	if (work_check(c, &seconds, NULL) < 0 || seconds <= 0.0)
+	seconds = workload_s(c);
+	if (seconds <= 0.0)
 		return UNKNOWN_GUARD_S;
 	/* Writeback of a full page cache may take its time. */
 	return (uint32_t)(4 * (seconds + OVERHEAD_S) + 120);
