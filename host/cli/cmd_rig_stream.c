@@ -148,7 +148,11 @@ static int monitor(struct rig_cli *s, const struct stream_args *a,
 	return rc;
 }
 
-static int run_monitor(struct cli *cli, int argc, char **argv)
+/* Both commands: the same options, another way to listen. */
+static int run_stream(struct cli *cli, int argc, char **argv,
+		      const struct rig_ops *ops, uint32_t since,
+		      int (*fn)(struct rig_cli *s, const struct stream_args *a,
+				struct err *err))
 {
 	struct stream_args a = { .period_ms = TELEMETRY_MS };
 	struct rig_cli s = { 0 };
@@ -157,11 +161,17 @@ static int run_monitor(struct cli *cli, int argc, char **argv)
 
 	if (rc != -1)
 		return rc;
-	rc = rig_cli_attach(&s, cli, &monitor_ops, RIG_EVENTS_NEW, &err);
+	rc = rig_cli_attach(&s, cli, ops, since, &err);
 	if (!rc)
-		rc = monitor(&s, &a, &err);
+		rc = fn(&s, &a, &err);
 	rig_cli_detach(&s);
 	return rig_cli_complain(rc, &err);
+}
+
+static int run_monitor(struct cli *cli, int argc, char **argv)
+{
+	return run_stream(cli, argc, argv, &monitor_ops, RIG_EVENTS_NEW,
+			  monitor);
 }
 
 /* ---- log ---- */
@@ -275,18 +285,7 @@ static int show_log(struct rig_cli *s, const struct stream_args *a,
 
 static int run_log(struct cli *cli, int argc, char **argv)
 {
-	struct stream_args a = { .period_ms = TELEMETRY_MS };
-	struct rig_cli s = { 0 };
-	struct err err = { 0 };
-	int rc = parse_stream(cli, argc, argv, &a);
-
-	if (rc != -1)
-		return rc;
-	rc = rig_cli_attach(&s, cli, &log_ops, 0, &err);
-	if (!rc)
-		rc = show_log(&s, &a, &err);
-	rig_cli_detach(&s);
-	return rig_cli_complain(rc, &err);
+	return run_stream(cli, argc, argv, &log_ops, 0, show_log);
 }
 
 const struct command rig_monitor_command = {
