@@ -17,7 +17,9 @@
 /* The first part of what was written in the window is the ramp: the fill of an
  * empty page cache and of the disks' own. */
 #define METRICS_RAMP_HEAD 0.10
-#define METRICS_STEADY    0.10 /* slope against mean of the same window */
+/* Part of the steady time that is left out at either end of the hull. */
+#define METRICS_HULL_ENDS 0.20
+#define METRICS_STEADY    0.10 /* of the slope, and of the time */
 
 void metrics_add(struct metrics *m, const char *name, double value,
 		 const char *unit)
@@ -89,57 +91,102 @@ static void metrics_cut_to_steady(const struct sample_series *s, size_t *a,
 		(*b)--;
 }
 
-/* Least-squares slope of written pages over [a, b], pages a second, through
- * the samples at which pages had just arrived. A file system ends the writeback
- * of several MiB at once (up to 128), so the counter is a staircase: at an edge
- * it agrees with the disks, in between it lags. A fit through all samples is
- * therefore low, and the line from the first edge to the last has the error of
- * two edges (measured: up to 4 % of 10 s at 24 MB/s); a fit through all edges
- * averages it (1 %). 0.0 with fewer than two edges. */
-static double metrics_edge_slope(const struct sample_series *s, size_t a,
+static double metrics_seconds(const struct sample_series *s, size_t i, size_t j)
+{
+	return (double)(s->point[j].t_ns - s->point[i].t_ns) / 1e9;
+}
+
+/* Pages a second from sample i to the later sample j. */
+static double metrics_rate(const struct sample_series *s, size_t i, size_t j)
+{
+	return metrics_written(s, j, i) / metrics_seconds(s, i, j);
+}
+
+/* Height of the upper hull of written pages over [a, b] at `t` seconds after
+ * sample a, which must lie between the two: the highest chord from a sample
+ * before `t` to one behind it. Pages since sample a. */
+static double metrics_hull_height(const struct sample_series *s, size_t a,
+				  size_t b, double t)
+{
+	double height = -1.0;
+	double last;
+	size_t left = a;
+	size_t right = b;
+	size_t m = a;
+
+	while (m + 1 < b && metrics_seconds(s, a, m + 1) <= t)
+		m++;
+	/* Each turn lifts the chord at t, until no sample is above it. */
+	do {
+		last = height;
+		for (size_t i = a; i <= m; i++)
+			if (metrics_rate(s, i, right) <
+			    metrics_rate(s, left, right))
+				left = i;
+		for (size_t i = m + 1; i <= b; i++)
+			if (metrics_rate(s, left, i) >
+			    metrics_rate(s, left, right))
+				right = i;
+		height = metrics_written(s, left, a) +
+			 metrics_rate(s, left, right) *
+				 (t - metrics_seconds(s, a, left));
+	} while (height > last);
+	return height;
+}
+
+/* Slope of written pages over [a, b], pages a second: the rise of their upper
+ * hull over the middle of the time. A file system ends the writeback of several
+ * MiB at once (up to 128), and of two units whose requests are mixed neither
+ * counts before its last request: the counter lags behind the disks, by an
+ * amount that changes, and never leads. Such one-sided errors ask for the curve
+ * that touches the samples which lag least (as for clock skew out of network
+ * delays: Moon, Skelly and Towsley, INFOCOM 1999); its ends hang on one sample
+ * each and are left out. A least-squares line through the edges is tilted where
+ * the lag changes. Of 24 stored pairs RAID1 : one disk the ratios had a
+ * standard deviation of 2.0 % with it, and of 1.3 % with the hull. 0.0 without
+ * two samples. */
+static double metrics_hull_slope(const struct sample_series *s, size_t a,
 				 size_t b)
 {
-	double n = 0.0;
-	double mean_t = 0.0;
-	double mean_w = 0.0;
-	double cov = 0.0;
-	double var = 0.0;
+	double from = METRICS_HULL_ENDS * metrics_seconds(s, a, b);
+	double to = (1.0 - METRICS_HULL_ENDS) * metrics_seconds(s, a, b);
 
-	for (size_t i = a; i <= b; i++) {
-		double t = (double)(s->point[i].t_ns - s->point[a].t_ns) / 1e9;
-		double w = metrics_written(s, i, a);
-		double dt = t - mean_t;
-
-		if (i == 0 || metrics_written(s, i, i - 1) <= 0.0)
-			continue;
-		/* Welford's update: no sums of squares that cancel. */
-		n += 1.0;
-		mean_t += dt / n;
-		mean_w += (w - mean_w) / n;
-		var += dt * (t - mean_t);
-		cov += dt * (w - mean_w);
-	}
-	return var > 0.0 ? cov / var : 0.0;
+	if (a == b)
+		return 0.0;
+	return (metrics_hull_height(s, a, b, to) -
+		metrics_hull_height(s, a, b, from)) /
+	       (to - from);
 }
 
 /* A cell that stood still for a while has a slope that tells nothing of it. The
  * mean over the whole window may differ by what had been written and was not
- * counted yet: the largest step. */
+ * counted yet: the largest step. No time without a page may be longer than that
+ * step takes. */
 static void metrics_check_steady(struct metrics *m,
 				 const struct sample_series *s, size_t a,
 				 size_t b, double slope)
 {
-	double seconds = (double)(s->point[b].t_ns - s->point[a].t_ns) / 1e9;
+	double seconds = metrics_seconds(s, a, b);
 	double mean = metrics_written(s, b, a) / seconds;
 	double step = 0.0;
+	double still = 0.0;
+	size_t edge = a;
 
-	for (size_t i = a + 1; i <= b; i++)
-		step = fmax(step, metrics_written(s, i, i - 1));
+	for (size_t i = a + 1; i <= b; i++) {
+		double pages = metrics_written(s, i, i - 1);
+
+		step = fmax(step, pages);
+		still = fmax(still, metrics_seconds(s, edge, i));
+		if (pages > 0.0)
+			edge = i;
+	}
 	metrics_check(m, "steady",
 		      fabs(mean - slope) <=
-			      METRICS_STEADY * slope + step / seconds,
-		      "written pages a second: %.0f by slope, %.0f by mean",
-		      slope, mean);
+				      METRICS_STEADY * slope + step / seconds &&
+			      still <= METRICS_STEADY * seconds + step / slope,
+		      "written pages a second: %.0f by slope, %.0f by mean; "
+		      "none for at most %.1f s",
+		      slope, mean, still);
 }
 
 void metrics_write_bw(struct metrics *m, const struct sample_series *s,
@@ -156,12 +203,11 @@ void metrics_write_bw(struct metrics *m, const struct sample_series *s,
 	a = first;
 	b = last;
 	metrics_cut_to_steady(s, &a, &b);
-	slope = metrics_edge_slope(s, a, b);
+	slope = metrics_hull_slope(s, a, b);
 	if (slope <= 0.0)
 		return;
 	metrics_add(m, "write_bw", slope * w->page_bytes / METRICS_MB, "MB/s");
-	metrics_add(m, "write_bw_span",
-		    (double)(s->point[b].t_ns - s->point[a].t_ns) / 1e9, "s");
+	metrics_add(m, "write_bw_span", metrics_seconds(s, a, b), "s");
 	metrics_add(m, "write_bw_samples", (double)(b - a + 1), "");
 	metrics_check_steady(m, s, first, last, slope);
 }
@@ -269,7 +315,7 @@ void metrics_io(struct metrics *m, const struct sample_series *s,
 
 	if (!metrics_span(s, w->start_ns, w->end_ns, &a, &b))
 		return;
-	dt_s = (double)(s->point[b].t_ns - s->point[a].t_ns) / 1e9;
+	dt_s = metrics_seconds(s, a, b);
 	for (unsigned i = 0; i < s->devices; i++) {
 		struct metrics_delta d =
 			metrics_delta(s->disk[a * s->devices + i],
