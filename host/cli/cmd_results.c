@@ -329,11 +329,16 @@ static void show_rails(const Bay__CellResult *r)
 	for (i = 0; i < r->n_rail; i++) {
 		s = r->rail[i];
 		printf("rail         %s slot %u %-3s  %d..%d..%d mV  %d..%d..%d"
-		       " mA  %.1f J  off: fell in %.1f ms to %u mV\n",
+		       " mA  %.1f J  off",
 		       s->serial, s->slot, s->rail, s->mv_min, s->mv_mean,
 		       s->mv_max, s->ma_min, s->ma_mean, s->ma_max,
-		       (double)s->energy_uj / 1e6, (double)s->fall_us / 1e3,
-		       s->residual_mv);
+		       (double)s->energy_uj / 1e6);
+		/* A slot that had not been on had nothing to fall. */
+		if (s->fall_us)
+			printf(": fell in %.1f ms to %u mV\n",
+			       (double)s->fall_us / 1e3, s->residual_mv);
+		else
+			printf(" already, %u mV\n", s->residual_mv);
 	}
 }
 

@@ -156,7 +156,11 @@ static void print_status(struct rig_cli *s, const SlotStatus *st)
 	       rig_state_name(st->state));
 	print_rail(st->v5);
 	print_rail(st->v12);
-	printf(" %5.0f ms %5u", st->fall_us / 1e3, st->cycles);
+	if (st->fall_us)
+		printf(" %5.0f ms", st->fall_us / 1e3);
+	else
+		printf(" %8s", "-");
+	printf(" %5u", st->cycles);
 	if (st->fault)
 		printf("  %s", rig_fault_name(st->fault));
 	putchar('\n');

@@ -42,10 +42,13 @@ static void print_report(const struct cli *cli, unsigned slot,
 
 	printf("slot %u%s%s%s %s after %.1f s", slot, *disk ? " (" : "", disk,
 	       *disk ? ")" : "", rig_state_name(r->state), r->took_s);
-	if (was_off)
+	if (was_off && r->fall_us)
 		printf(", fell in %.0f ms to %.2f V and %.2f V",
 		       r->fall_us / 1e3, r->residual_5v_mv / 1e3,
 		       r->residual_12v_mv / 1e3);
+	else if (was_off)
+		printf(", was off before, %.2f V and %.2f V",
+		       r->residual_5v_mv / 1e3, r->residual_12v_mv / 1e3);
 	if (r->fault)
 		printf(", fault %s", rig_fault_name(r->fault));
 	putchar('\n');
