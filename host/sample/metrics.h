@@ -8,7 +8,7 @@
 
 #include "host/sample/sampler.h"
 
-#define METRICS_MAX 64u
+#define METRICS_MAX 96u
 #define CHECKS_MAX  16u
 
 struct metric {

@@ -16,7 +16,7 @@
 
 #define RUN_INPUT_MAX  65536u /* a pipe takes this much without a reader */
 #define RUN_READ_BYTES 4096u
-#define RUN_MAX_WAIT   256u
+#define RUN_FDS        3u /* of a child: its end, stdout, stderr */
 #define RUN_GRACE_MS   2000u
 #define RUN_NO_EXEC    127
 
@@ -346,44 +346,58 @@ static bool run_is_open(const struct run_child *c)
 	return c && c->pid > 0 && !c->ended;
 }
 
-static nfds_t run_fill(struct pollfd *fds, struct run_child *const *children,
-		       size_t n, int wake_fd)
-{
-	nfds_t used = 0;
-
-	if (wake_fd > 0)
-		fds[used++] = (struct pollfd){ wake_fd, POLLIN, 0 };
-	for (size_t i = 0; i < n; i++) {
-		const struct run_child *c = children[i];
-		const int part[3] = { c ? c->pidfd : -1, c ? c->out_fd : -1,
-				      c ? c->err_fd : -1 };
-
-		if (!run_is_open(c))
-			continue;
-		for (int k = 0; k < 3; k++) {
-			if (part[k] >= 0)
-				fds[used++] =
-					(struct pollfd){ part[k], POLLIN, 0 };
-		}
-	}
-	return used;
-}
-
-static int run_collect(struct run_child *const *children, size_t n)
+/* Three entries a child, the wake-up behind them; poll passes over what has no
+ * descriptor. Returns how many children have not ended. */
+static int run_fill(struct pollfd *fds, struct run_child *const *children,
+		    size_t n, int wake_fd)
 {
 	int open = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		const struct run_child *c = children[i];
+		bool is_open = run_is_open(c);
+		const int part[RUN_FDS] = { is_open ? c->pidfd : -1,
+					    is_open ? c->out_fd : -1,
+					    is_open ? c->err_fd : -1 };
+
+		for (size_t k = 0; k < RUN_FDS; k++)
+			fds[RUN_FDS * i + k] =
+				(struct pollfd){ part[k], POLLIN, 0 };
+		open += is_open;
+	}
+	fds[RUN_FDS * n] =
+		(struct pollfd){ wake_fd > 0 ? wake_fd : -1, POLLIN, 0 };
+	return open;
+}
+
+/* What poll has seen, and no system call for the others: of a thousand children
+ * few have something at a time. */
+static void run_collect(const struct pollfd *fds,
+			struct run_child *const *children, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct pollfd *p = &fds[RUN_FDS * i];
 		struct run_child *c = children[i];
 
-		if (!run_is_open(c))
-			continue;
-		run_read(c, &c->out_fd, &c->out);
-		run_read(c, &c->err_fd, &c->err);
-		run_reap(c);
-		open += !c->ended;
+		if (p[1].revents)
+			run_read(c, &c->out_fd, &c->out);
+		if (p[2].revents)
+			run_read(c, &c->err_fd, &c->err);
+		if (p[0].revents)
+			run_reap(c);
 	}
-	return open;
+}
+
+/* One poll; true: the wait is over. */
+static bool run_wait_once(struct pollfd *fds, struct run_child *const *children,
+			  size_t n, int poll_ms, int *rc)
+{
+	if (poll(fds, RUN_FDS * n + 1, poll_ms) < 0) {
+		*rc = errno == EINTR ? 0 : -errno;
+		return *rc != 0;
+	}
+	run_collect(fds, children, n);
+	return fds[RUN_FDS * n].revents != 0;
 }
 
 int run_wait(struct run_child *const *children, size_t n, int timeout_ms,
@@ -391,30 +405,25 @@ int run_wait(struct run_child *const *children, size_t n, int timeout_ms,
 {
 	struct deadline d = { 0 };
 	struct pollfd *fds;
+	bool over = false;
 	int open;
+	int rc = 0;
 
-	if (n > RUN_MAX_WAIT)
+	if (n > RUN_WAIT_MAX)
 		return -E2BIG;
 	if (timeout_ms > 0)
 		d = deadline_in_ms((uint64_t)timeout_ms);
-	fds = calloc(3 * n + 1, sizeof(*fds));
+	fds = calloc(RUN_FDS * n + 1, sizeof(*fds));
 	if (!fds)
 		return -ENOMEM;
-	while ((open = run_collect(children, n)) > 0 && timeout_ms != 0) {
-		nfds_t used = run_fill(fds, children, n, wake_fd);
+	while ((open = run_fill(fds, children, n, wake_fd)) > 0 && !over) {
+		int poll_ms = timeout_ms ? deadline_poll_ms(d) : 0;
 
-		if (poll(fds, used, deadline_poll_ms(d)) < 0 &&
-		    errno != EINTR) {
-			open = -errno;
-			break;
-		}
-		if ((wake_fd > 0 && fds[0].revents) || deadline_past(d)) {
-			open = run_collect(children, n);
-			break;
-		}
+		over = run_wait_once(fds, children, n, poll_ms, &rc) ||
+		       timeout_ms == 0 || deadline_past(d);
 	}
 	free(fds);
-	return open;
+	return rc < 0 ? rc : open;
 }
 
 int run_kill(struct run_child *c, int sig)

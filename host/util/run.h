@@ -15,7 +15,8 @@
 #include "host/util/buf.h"
 #include "host/util/err.h"
 
-#define RUN_OUT_MAX (64u * 1024) /* default bound of captured output, bytes */
+#define RUN_OUT_MAX  (64u * 1024) /* default bound of captured output, bytes */
+#define RUN_WAIT_MAX 4096u        /* children of one run_wait */
 
 struct run_spec {
 	const char *const *argv; /* NULL-ended; argv[0] is searched in PATH */
@@ -60,7 +61,8 @@ int run_start(struct run_child *c, const struct run_spec *spec,
 
 /* Collect output and ends of n children for at most timeout_ms (-1: until all
  * have ended; 0: only what is there). wake_fd > 0 also ends the wait when
- * readable. Returns the number of children that have not ended, or -errno.
+ * readable. Returns the number of children that have not ended, or -errno
+ * (-E2BIG: n is more than RUN_WAIT_MAX).
  * NULL entries and children that were not started are skipped. */
 int run_wait(struct run_child *const *children, size_t n, int timeout_ms,
 	     int wake_fd);

@@ -110,6 +110,50 @@ static void children_wait_at_the_barrier(void **state)
 	close(gate[0]);
 }
 
+static void one_wait_takes_the_ends_of_hundreds(void **state)
+{
+	enum {
+		COUNT = 300
+	};
+	const char *const argv[] = { "echo", "go", NULL };
+	struct run_spec spec = { .argv = argv };
+	struct run_child *c = calloc(COUNT, sizeof(*c));
+	struct run_child **all = calloc(COUNT + 1, sizeof(struct run_child *));
+	int gate[2];
+
+	(void)state;
+	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
+	spec.barrier_fd = gate[0];
+	for (int i = 0; i < COUNT; i++) {
+		assert_int_equal(run_start(&c[i], &spec, NULL), 0);
+		all[i + 1] = &c[i]; /* the first stays NULL */
+	}
+	assert_int_equal(run_wait(all, COUNT + 1, 0, -1), COUNT);
+	assert_int_equal(run_kill(&c[7], SIGTERM), 0);
+	close(gate[1]);
+	assert_int_equal(run_wait(all, COUNT + 1, -1, -1), 0);
+	assert_int_equal(c[7].exit_code, -SIGTERM);
+	for (int i = 0; i < COUNT; i++) {
+		if (i != 7)
+			assert_string_equal(buf_str(&c[i].out), "go\n");
+		assert_int_equal(run_close(&c[i], 0), 0);
+	}
+	close(gate[0]);
+	free(all);
+	free(c);
+}
+
+static void a_wait_for_too_many_is_refused(void **state)
+{
+	struct run_child **all =
+		calloc(RUN_WAIT_MAX + 1, sizeof(struct run_child *));
+
+	(void)state;
+	assert_int_equal(run_wait(all, RUN_WAIT_MAX, -1, -1), 0);
+	assert_int_equal(run_wait(all, RUN_WAIT_MAX + 1, -1, -1), -E2BIG);
+	free(all);
+}
+
 static void a_child_gets_the_callers_descriptors_only_when_asked(void **state)
 {
 	const char *const argv[] = { "sh", "-c", "ls /proc/self/fd | wc -l",
@@ -136,6 +180,8 @@ int main(void)
 		cmocka_unit_test(the_deadline_kills_the_whole_group),
 		cmocka_unit_test(cancelling_ends_the_wait),
 		cmocka_unit_test(children_wait_at_the_barrier),
+		cmocka_unit_test(one_wait_takes_the_ends_of_hundreds),
+		cmocka_unit_test(a_wait_for_too_many_is_refused),
 		cmocka_unit_test(
 			a_child_gets_the_callers_descriptors_only_when_asked),
 	};
