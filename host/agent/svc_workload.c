@@ -14,7 +14,7 @@
 #include "host/util/parse.h"
 
 #define WORKLOAD_TIMEOUT_MAX_S (7u * 24 * 3600)
-#define WORKLOAD_SERIES_BYTES  (SPOOL_RESULT_MAX - 256u * 1024)
+#define WORKLOAD_SERIES_BYTES  (SPOOL_RESULT_MAX - 512u * 1024)
 #define WORKLOAD_MB            1048576.0
 
 /* A request whose reply was lost: its result waits in the spool. */

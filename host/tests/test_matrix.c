@@ -363,7 +363,7 @@ static void impossible_plans_say_why(void **state)
 		"are the same cell; drop one of the two values");
 	assert_plan_error("experiment: e\nlayout: single\nworkload: dd-write\n"
 			  "params: {seconds: 5, n: [1, 0]}\n",
-			  -EINVAL, "dd-write: n \"0\" is not from 1 to 64");
+			  -EINVAL, "dd-write: n \"0\" is not from 1 to 1000");
 	/* 64 on each of three file systems. */
 	assert_plan_error("experiment: e\nlayout: [single, JBOD-3HDD]\n"
 			  "workload: dd-write\nparams: {seconds: 5, n: 64}\n",

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,10 +14,13 @@
 #include "host/workload/jobs.h"
 #include "host/workload/workload.h"
 
-#define DD_N_MAX       64u
+#define DD_N_MAX       1000u
 #define DD_BS_MAX      (1u << 30)
 #define DD_SECONDS_MAX 86400.0
 #define DD_MB          1048576.0
+/* So many dds have a metric each; of more there are quantiles, and all of them
+ * are in the result as children anyway. */
+#define DD_RATES_MAX 32u
 
 static const struct workload_param dd_params[] = {
 	{ "n", "1" },                            /* on each target */
@@ -177,6 +181,10 @@ static int dd_count_bytes(struct workload *w, struct err *err)
 	for (unsigned i = 0; i < w->children; i++) {
 		struct workload_child *c = &w->child[i];
 
+		/* Told to end before it had begun: dd takes the signal and
+		 * counts from the moment at which it starts to copy. */
+		if (c->exit_code == -SIGINT && !*c->output)
+			continue;
 		if (dd_parse_bytes(c->output, &c->bytes))
 			return err_set(
 				err, -EBADMSG,
@@ -191,21 +199,45 @@ static double dd_span_s(uint64_t from, uint64_t to)
 	return (double)(to - from) / 1e9;
 }
 
+static int dd_by_value(const void *x, const void *y)
+{
+	const double *a = x;
+	const double *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void dd_rates(struct workload *w)
+{
+	double *rate = arena_array(w->arena, w->children, sizeof(*rate));
+	unsigned n = w->children;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct workload_child *c = &w->child[i];
+
+		rate[i] = (double)c->bytes / DD_MB /
+			  dd_span_s(c->start_ns, c->end_ns);
+		if (n <= DD_RATES_MAX)
+			metrics_add(w->metrics,
+				    arena_printf(w->arena, "%s_rate", c->name),
+				    rate[i], "MB/s");
+	}
+	if (n < 2)
+		return;
+	qsort(rate, n, sizeof(*rate), dd_by_value);
+	metrics_add(w->metrics, "dd_rate_min", rate[0], "MB/s");
+	metrics_add(w->metrics, "dd_rate_median",
+		    (rate[(n - 1) / 2] + rate[n / 2]) / 2.0, "MB/s");
+	metrics_add(w->metrics, "dd_rate_max", rate[n - 1], "MB/s");
+}
+
 static void dd_metrics(struct workload *w)
 {
 	double mb = (double)workload_bytes(w) / DD_MB;
 	double run_s = dd_span_s(w->start_ns, w->end_ns);
 	double sync_s = (double)w->sync_ns / 1e9;
 
-	for (unsigned i = 0; i < w->children; i++) {
-		const struct workload_child *c = &w->child[i];
-
-		metrics_add(w->metrics,
-			    arena_printf(w->arena, "%s_rate", c->name),
-			    (double)c->bytes / DD_MB /
-				    dd_span_s(c->start_ns, c->end_ns),
-			    "MB/s");
-	}
+	dd_rates(w);
 	metrics_add(w->metrics, "first_done",
 		    dd_span_s(w->start_ns, w->first_done_ns), "s");
 	metrics_add(w->metrics, "last_done", run_s, "s");

@@ -6,12 +6,18 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "host/util/run.h"
 
-#define JOBS_TICK_MS 500
-#define JOBS_KILL_MS 5000 /* D state does not end by SIGKILL */
+#define JOBS_TICK_MS      500
+#define JOBS_KILL_MS      5000 /* D state does not end by SIGKILL */
+#define JOBS_KILL_EACH_MS 10   /* hundreds on a slow machine die one by one */
+#define JOBS_CHILDREN_MIN 16u
+#define JOBS_FILES_EACH   2u   /* pidfd, stderr */
+#define JOBS_FILES_OTHER  128u /* the agent's own, and of a start */
+#define JOBS_ERROR_CHARS  300  /* of each child, in a result */
 
 /* A group of children on their way. */
 struct jobs {
@@ -26,6 +32,19 @@ struct jobs {
 	bool stopped;
 };
 
+static void jobs_grow(struct workload *w)
+{
+	unsigned cap =
+		w->children_cap ? 2 * w->children_cap : JOBS_CHILDREN_MIN;
+	struct workload_child *grown =
+		arena_array(w->arena, cap, sizeof(*grown));
+
+	if (w->children)
+		memcpy(grown, w->child, w->children * sizeof(*grown));
+	w->child = grown;
+	w->children_cap = cap;
+}
+
 int jobs_add(struct workload *w, const char *name,
 	     const struct workload_target *target, const char *const *argv,
 	     struct err *err)
@@ -36,6 +55,8 @@ int jobs_add(struct workload *w, const char *name,
 		return err_set(err, -E2BIG,
 			       "more than %u processes in a workload",
 			       WORKLOAD_CHILDREN_MAX);
+	if (w->children == w->children_cap)
+		jobs_grow(w);
 	c = &w->child[w->children++];
 	*c = (struct workload_child){ .name = name,
 				      .target = target,
@@ -69,7 +90,8 @@ static void jobs_kill(struct jobs *j, int sig)
 static void jobs_close(struct jobs *j)
 {
 	jobs_kill(j, SIGKILL);
-	(void)run_wait(j->list, j->count, JOBS_KILL_MS, -1);
+	(void)run_wait(j->list, j->count,
+		       JOBS_KILL_MS + JOBS_KILL_EACH_MS * (int)j->count, -1);
 	for (unsigned i = 0; i < j->count; i++) {
 		if (j->list[i])
 			(void)run_close(j->list[i], 0);
@@ -139,6 +161,11 @@ static bool jobs_cancelled(const struct workload *w)
 	return w->cancel_fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
+static int jobs_tell_cancelled(const struct workload *w, struct err *err)
+{
+	return err_set(err, -ECANCELED, "%s was cancelled", w->kind->name);
+}
+
 static int jobs_wait(struct jobs *j, struct err *err)
 {
 	struct workload *w = j->w;
@@ -148,8 +175,7 @@ static int jobs_wait(struct jobs *j, struct err *err)
 	while ((open = run_wait(j->list, j->count, jobs_tick(j),
 				w->cancel_fd)) > 0) {
 		if (jobs_cancelled(w))
-			return err_set(err, -ECANCELED, "%s was cancelled",
-				       w->kind->name);
+			return jobs_tell_cancelled(w, err);
 		if (deadline_past(w->guard))
 			return err_set(err, -ETIMEDOUT,
 				       "%s did not end within the time of the "
@@ -166,7 +192,11 @@ static int jobs_wait(struct jobs *j, struct err *err)
 
 static const char *jobs_first_line(struct workload *w, const char *text)
 {
-	return arena_printf(w->arena, "%.*s", (int)strcspn(text, "\n"), text);
+	size_t len = strcspn(text, "\n");
+
+	if (len > JOBS_ERROR_CHARS)
+		len = JOBS_ERROR_CHARS;
+	return arena_printf(w->arena, "%.*s", (int)len, text);
 }
 
 static void jobs_record(struct jobs *j)
@@ -193,17 +223,76 @@ static void jobs_record(struct jobs *j)
 	}
 }
 
-static int jobs_start(struct jobs *j, int gate, struct err *err)
+/* Each child costs descriptors; the usual soft limit of 1024 holds some 450. */
+static int jobs_need_files(const struct jobs *j, struct err *err)
 {
+	rlim_t need = (rlim_t)j->count * JOBS_FILES_EACH + JOBS_FILES_OTHER;
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return err_sys(err, -errno, "cannot start %s",
+			       j->w->kind->name);
+	if (l.rlim_cur >= need)
+		return 0;
+	if (l.rlim_max >= need) {
+		l.rlim_cur = need;
+		if (setrlimit(RLIMIT_NOFILE, &l) == 0)
+			return 0;
+	}
+	return err_set(err, -EMFILE,
+		       "%u processes need %llu open files and the limit is "
+		       "%llu; raise it for bay-agent (LimitNOFILE=, ulimit -n) "
+		       "or ask for fewer",
+		       j->count, (unsigned long long)need,
+		       (unsigned long long)l.rlim_max);
+}
+
+/* Forking hundreds takes seconds: the end may come in the middle. */
+static int jobs_start(struct jobs *j, int gate, int null, struct err *err)
+{
+	struct err why = { 0 };
+	unsigned i = 0;
 	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < j->count; i++) {
+	while (!rc && i < j->count) {
+		/* Its stdout says nothing, and would cost a pipe. */
 		const struct run_spec spec = { .argv = j->w->child[i].argv,
+					       .out_fd = null,
 					       .barrier_fd = gate };
 
-		rc = run_start(&j->child[i], &spec, err);
+		if (jobs_cancelled(j->w))
+			return jobs_tell_cancelled(j->w, err);
+		rc = run_start(&j->child[i], &spec, &why);
 		j->list[i] = rc ? NULL : &j->child[i];
+		i += !rc;
 	}
+	return rc ? err_set(err, rc, "process %u of %u: %s", i + 1, j->count,
+			    why.text)
+		  : 0;
+}
+
+/* All wait at the gate, then it opens; the clock starts there. */
+static int jobs_start_together(struct jobs *j, uint64_t stop_after_ms,
+			       struct err *err)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int gate[2];
+	int rc = null < 0 || pipe2(gate, O_CLOEXEC) < 0 ? -errno : 0;
+
+	if (!rc) {
+		rc = jobs_start(j, gate[0], null, err);
+		if (rc)
+			jobs_kill(j, SIGKILL); /* before any begins to work */
+		j->start_ns = j->w->start_ns = clock_mono_ns();
+		close(gate[1]); /* all wake at once */
+		close(gate[0]);
+	} else {
+		(void)err_sys(err, rc, "cannot make a barrier");
+	}
+	if (null >= 0)
+		close(null);
+	if (stop_after_ms)
+		j->stop_at_ns = j->start_ns + stop_after_ms * NS_PER_MS;
 	return rc;
 }
 
@@ -225,22 +314,13 @@ int jobs_run(struct workload *w, uint64_t stop_after_ms, int stop_signal,
 	     struct err *err)
 {
 	struct jobs j = { .w = w, .phase = "run", .stop_signal = stop_signal };
-	int gate[2];
 	int rc = jobs_alloc(&j, w->children);
 
 	if (rc)
 		return err_sys(err, rc, "cannot start %s", w->kind->name);
-	if (pipe2(gate, O_CLOEXEC) < 0) {
-		rc = err_sys(err, -errno, "cannot make a barrier");
-		jobs_close(&j);
-		return rc;
-	}
-	rc = jobs_start(&j, gate[0], err);
-	j.start_ns = w->start_ns = clock_mono_ns();
-	if (stop_after_ms)
-		j.stop_at_ns = j.start_ns + stop_after_ms * NS_PER_MS;
-	close(gate[1]); /* all wake at once */
-	close(gate[0]);
+	rc = jobs_need_files(&j, err);
+	if (!rc)
+		rc = jobs_start_together(&j, stop_after_ms, err);
 	if (!rc)
 		rc = jobs_wait(&j, err);
 	jobs_record(&j);

@@ -5,7 +5,8 @@
 
 #include "host/workload/workload.h"
 
-/* Plan one more child; name and argv live in w->arena. -E2BIG with err. */
+/* Plan one more child; name and argv live in w->arena. -E2BIG with err: there
+ * are WORKLOAD_CHILDREN_MAX. */
 int jobs_add(struct workload *w, const char *name,
 	     const struct workload_target *target, const char *const *argv,
 	     struct err *err);
@@ -14,7 +15,9 @@ int jobs_add(struct workload *w, const char *name,
  * fills in the children and the times of w. With stop_after_ms > 0 they get
  * stop_signal then, and ending by it is a success. The first failure of a child
  * ends the others and is returned as -EIO with its words. -ECANCELED: nothing
- * is left running. -ETIMEDOUT: the guard; a child in D state may be left. */
+ * is left running. -ETIMEDOUT: the guard; a child in D state may be left.
+ * -EMFILE: the process may not have so many open files; nothing ran. Raises its
+ * soft limit of open files where the hard one allows. */
 int jobs_run(struct workload *w, uint64_t stop_after_ms, int stop_signal,
 	     struct err *err);
 

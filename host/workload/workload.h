@@ -13,7 +13,7 @@
 #include "host/util/err.h"
 
 #define WORKLOAD_PARAMS_MAX   16u
-#define WORKLOAD_CHILDREN_MAX 128u
+#define WORKLOAD_CHILDREN_MAX 1024u
 
 /* Where it works: a mounted file system, or a raw block device. */
 struct workload_target {
@@ -69,8 +69,8 @@ struct workload {
 	void *progress_arg;
 
 	/* out */
-	struct workload_child child[WORKLOAD_CHILDREN_MAX];
-	unsigned children;
+	struct workload_child *child; /* in arena; moves in jobs_add */
+	unsigned children, children_cap;
 	uint64_t start_ns;
 	uint64_t first_done_ns;
 	uint64_t end_ns;

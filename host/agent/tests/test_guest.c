@@ -145,37 +145,54 @@ static void foreign_data_and_mounted_disks_are_refused(void **state)
 	expect(b, "umount /mnt && wipefs -qa $(disk T0000002)");
 }
 
-static const Bay__CellResult *run_dd(struct bed *b, const char *array,
-				     const char *fs_type, const char *key,
-				     const char *seconds, Bay__ArraySpec *s)
-{
-	Bay__Request req = BAY__REQUEST__INIT;
-	Bay__WorkloadReq w = BAY__WORKLOAD_REQ__INIT;
-	Bay__Cell cell = BAY__CELL__INIT;
-	Bay__WorkloadSpec spec = BAY__WORKLOAD_SPEC__INIT;
-	Bay__FsSpec fs = BAY__FS_SPEC__INIT;
-	Bay__Param p = BAY__PARAM__INIT;
-	Bay__Param *params[] = { &p };
-	const Bay__Reply *r;
+/* A request to run dd on array "t"; fields may be changed before it is sent. */
+struct dd_cell {
+	Bay__Request req;
+	Bay__WorkloadReq w;
+	Bay__Cell cell;
+	Bay__WorkloadSpec spec;
+	Bay__FsSpec fs;
+	Bay__Param seconds, n;
+	Bay__Param *params[2];
+};
 
-	p.name = (char *)(uintptr_t) "seconds";
-	p.value = (char *)(uintptr_t)seconds;
-	spec.kind = (char *)(uintptr_t) "dd-write";
-	spec.param = params;
-	spec.n_param = 1;
-	fs.type = (char *)(uintptr_t)fs_type;
-	cell.key = (char *)(uintptr_t)key;
-	cell.array = s;
-	cell.fs = &fs;
-	cell.workload = &spec;
-	cell.sample_hz = 10;
-	cell.timeout_s = 60;
-	w.cell = &cell;
-	w.attempt = 1;
-	w.array = (char *)(uintptr_t)array;
-	req.op_case = BAY__REQUEST__OP_WORKLOAD;
-	req.workload = &w;
-	r = ok(client_ask(&b->client, &req));
+static void dd_cell(struct dd_cell *d, Bay__ArraySpec *s, const char *key,
+		    const char *seconds)
+{
+	bay__request__init(&d->req);
+	bay__workload_req__init(&d->w);
+	bay__cell__init(&d->cell);
+	bay__workload_spec__init(&d->spec);
+	bay__fs_spec__init(&d->fs);
+	bay__param__init(&d->seconds);
+	bay__param__init(&d->n);
+	d->seconds.name = (char *)(uintptr_t) "seconds";
+	d->seconds.value = (char *)(uintptr_t)seconds;
+	d->n.name = (char *)(uintptr_t) "n";
+	d->n.value = (char *)(uintptr_t) "1";
+	d->params[0] = &d->seconds;
+	d->params[1] = &d->n;
+	d->spec.kind = (char *)(uintptr_t) "dd-write";
+	d->spec.param = d->params;
+	d->spec.n_param = 2;
+	d->fs.type = (char *)(uintptr_t) "ext4";
+	d->cell.key = (char *)(uintptr_t)key;
+	d->cell.array = s;
+	d->cell.fs = &d->fs;
+	d->cell.workload = &d->spec;
+	d->cell.sample_hz = 10;
+	d->cell.timeout_s = 60;
+	d->w.cell = &d->cell;
+	d->w.attempt = 1;
+	d->w.array = (char *)(uintptr_t) "t";
+	d->req.op_case = BAY__REQUEST__OP_WORKLOAD;
+	d->req.workload = &d->w;
+}
+
+static const Bay__CellResult *run_dd(struct bed *b, struct dd_cell *d)
+{
+	const Bay__Reply *r = ok(client_ask(&b->client, &d->req));
+
 	assert_int_equal(r->body_case, BAY__REPLY__BODY_RESULT);
 	return r->result;
 }
@@ -207,8 +224,10 @@ static void one_cell(struct bed *b, const char *layout, size_t disks,
 	Bay__ArraySpec s = spec_of(layout, disks);
 	const Bay__ArrayState *a;
 	const Bay__CellResult *r;
-	const char *key = layout;
+	struct dd_cell d;
 
+	dd_cell(&d, &s, layout, "1");
+	d.fs.type = (char *)(uintptr_t)fs;
 	a = ok(client_array_create(&b->client, "t", &s, false, true))->array;
 	assert_true(a->clean);
 	/* Repeated because its reply was lost: the same state. */
@@ -218,7 +237,7 @@ static void one_cell(struct bed *b, const char *layout, size_t disks,
 	ok(client_mount(&b->client, "t", fs));
 	ok(client_mount(&b->client, "t", fs));
 	ok(client_simple(&b->client, BAY__REQUEST__OP_DROP_CACHES));
-	r = run_dd(b, "t", fs, key, "1", &s);
+	r = run_dd(b, &d);
 	print_message("%s %s\n", layout, fs);
 	print_result(r);
 	assert_int_equal(r->state, BAY__CELL_STATE__CELL_DONE);
@@ -227,8 +246,7 @@ static void one_cell(struct bed *b, const char *layout, size_t disks,
 	assert_int_equal(r->disk[0]->sample[0]->n_counter, 17);
 	assert_true(r->n_environment > 10);
 	/* Asked again, the spooled result is the answer. */
-	assert_string_equal(run_dd(b, "t", fs, key, "1", &s)->spool_id,
-			    r->spool_id);
+	assert_string_equal(run_dd(b, &d)->spool_id, r->spool_id);
 	ok(client_spool_ack(&b->client, r->spool_id));
 	ok(client_spool_ack(&b->client, r->spool_id));
 	want(client_array_stop(&b->client, "t"), BAY__AGENT_STATUS__AGENT_BUSY);
@@ -245,6 +263,31 @@ static void every_layout_runs_a_cell(void **state)
 	one_cell(*state, "raid0", 2, "xfs");
 	one_cell(*state, "raid1", 2, "ext4");
 	one_cell(*state, "raid1", 2, "btrfs");
+}
+
+/* As in the published runs: a hundred on each disk. */
+static void hundreds_of_dds_write_at_once(void **state)
+{
+	struct bed *b = *state;
+	Bay__ArraySpec s = spec_of("jbod", 2);
+	const Bay__CellResult *r;
+	struct dd_cell d;
+
+	ok(client_array_create(&b->client, "t", &s, false, true));
+	ok(client_mkfs(&b->client, "t", "ext4"));
+	ok(client_mount(&b->client, "t", "ext4"));
+	dd_cell(&d, &s, "hundreds", "5");
+	d.n.value = (char *)(uintptr_t) "100";
+	r = run_dd(b, &d);
+	print_message("200 dds: %s\n", r->error_text);
+	print_result(r);
+	assert_int_equal(r->state, BAY__CELL_STATE__CELL_DONE);
+	assert_int_equal(r->n_child, 200);
+	assert_true(metric_of(r, "write_bw") > 0.0);
+	assert_true(metric_of(r, "dd_rate_max") > 0.0);
+	ok(client_spool_ack(&b->client, r->spool_id));
+	ok(client_simple(&b->client, BAY__REQUEST__OP_RESET));
+	expect(b, "! pidof dd");
 }
 
 static void an_array_is_assembled_again(void **state)
@@ -317,33 +360,12 @@ static void settings_survive_the_death_of_the_agent(void **state)
 static uint32_t start_dd(struct bed *b, Bay__ArraySpec *s, const char *seconds,
 			 uint32_t timeout_s, const char *key)
 {
-	Bay__Request req = BAY__REQUEST__INIT;
-	Bay__WorkloadReq w = BAY__WORKLOAD_REQ__INIT;
-	Bay__Cell cell = BAY__CELL__INIT;
-	Bay__WorkloadSpec spec = BAY__WORKLOAD_SPEC__INIT;
-	Bay__FsSpec fs = BAY__FS_SPEC__INIT;
-	Bay__Param p = BAY__PARAM__INIT;
-	Bay__Param *params[] = { &p };
+	struct dd_cell d;
 
-	p.name = (char *)(uintptr_t) "seconds";
-	p.value = (char *)(uintptr_t)seconds;
-	spec.kind = (char *)(uintptr_t) "dd-write";
-	spec.param = params;
-	spec.n_param = 1;
-	fs.type = (char *)(uintptr_t) "ext4";
-	cell.key = (char *)(uintptr_t)key;
-	cell.array = s;
-	cell.fs = &fs;
-	cell.workload = &spec;
-	cell.sample_hz = 10;
-	cell.timeout_s = timeout_s;
-	w.cell = &cell;
-	w.attempt = 1;
-	w.array = (char *)(uintptr_t) "t";
-	req.op_case = BAY__REQUEST__OP_WORKLOAD;
-	req.workload = &w;
+	dd_cell(&d, s, key, seconds);
+	d.cell.timeout_s = timeout_s;
 	b->client.progress = 0;
-	return client_send(&b->client, &req);
+	return client_send(&b->client, &d.req);
 }
 
 static void wait_running(struct bed *b)
@@ -494,6 +516,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(disks_are_found_by_serial),
 		cmocka_unit_test(foreign_data_and_mounted_disks_are_refused),
 		cmocka_unit_test(every_layout_runs_a_cell),
+		cmocka_unit_test(hundreds_of_dds_write_at_once),
 		cmocka_unit_test(an_array_is_assembled_again),
 		cmocka_unit_test(
 			an_array_is_destroyed_when_its_pulled_disk_is_back),
