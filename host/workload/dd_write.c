@@ -191,6 +191,12 @@ static int dd_count_bytes(struct workload *w, struct err *err)
 				"%s did not say how much it wrote: %.80s",
 				c->name, c->output);
 	}
+	if (!workload_bytes(w))
+		return err_set(err, -ENODATA,
+			       "%u dds wrote nothing before their time was "
+			       "over; on this machine they need more seconds "
+			       "to start",
+			       w->children);
 	return 0;
 }
 
