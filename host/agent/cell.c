@@ -171,6 +171,8 @@ Bay__CellResult *cell_result(struct agent *a, struct cell_run *run,
 	cell_add_machine(r, a, arena);
 	r->environment = environ_read(a, &run->record, run->target,
 				      run->targets, arena, &r->n_environment);
+	r->lost_serial = run->lost;
+	r->n_lost_serial = run->n_lost;
 	r->start_ns = run->workload.start_ns;
 	r->end_ns = run->workload.end_ns;
 	r->sync_ns = run->workload.sync_ns;

@@ -3,6 +3,7 @@
 #define HOST_AGENT_CELL_H
 
 #include "host/agent/agent.h"
+#include "host/agent/members.h"
 #include "host/agent/record.h"
 #include "host/sample/metrics.h"
 #include "host/sample/sampler.h"
@@ -19,6 +20,9 @@ struct cell_run {
 	struct metrics metrics;
 	struct sampler *sampler;
 	uint64_t start_realtime_ns;
+	struct member *member; /* as the workload found them */
+	char **lost;           /* serials, see members_lost */
+	size_t n_lost;
 	int kmsg_fd;
 };
 

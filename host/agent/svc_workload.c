@@ -210,6 +210,42 @@ static void workload_measure(struct cell_run *run)
 	metrics_add(m, "sampler_late", (double)s->late, "");
 }
 
+static const char *workload_md_node(const struct cell_run *run)
+{
+	return run->spec.kind->is_md ? run->target[0].node : "";
+}
+
+static int workload_note_members(struct call *call, struct cell_run *run)
+{
+	run->member = arena_array(call->arena, run->record.spec->n_serial,
+				  sizeof(*run->member));
+	return members_note(call->agent, &run->record, workload_md_node(run),
+			    run->member, &call->err);
+}
+
+/* What an array does with less than all its disks is no measurement of it, and
+ * a disk that vanished explains whatever else went wrong. */
+static int workload_check_members(struct call *call, struct cell_run *run,
+				  int rc)
+{
+	const char *list = "";
+	char *why = arena_strdup(call->arena, rc ? call->err.text : "");
+
+	run->lost =
+		members_lost(call->agent, &run->record, workload_md_node(run),
+			     run->member, call->arena, &run->n_lost);
+	for (size_t i = 0; i < run->n_lost; i++)
+		list = arena_printf(call->arena, "%s%s%s", list,
+				    *list ? ", " : "", run->lost[i]);
+	if (!run->n_lost)
+		return rc;
+	return err_set(&call->err, -ENODEV,
+		       "array %s lost disk %.200s while %s ran, so this is no "
+		       "measurement%s%.300s",
+		       run->record.name, list, run->workload.kind->name,
+		       rc ? "; " : "", why);
+}
+
 /* A cell that failed or hung is a result too; only a cancelled one is not. */
 static int workload_store(struct call *call, struct cell_run *run, int rc)
 {
@@ -258,6 +294,7 @@ static int workload_run(struct call *call, struct cell_run *run)
 	sampler_stop(run->sampler);
 	if (rc == -ECANCELED)
 		return rc;
+	rc = workload_check_members(call, run, rc);
 	if (rc)
 		log_warnx("cell %s: %s", run->req->cell->key, call->err.text);
 	agent_progress(call->agent, run->req->cell->key, "collect", 1.0, 0.0);
@@ -270,6 +307,8 @@ static int workload_prepared(struct call *call, struct cell_run *run)
 
 	if (!rc)
 		rc = workload_params(call, run);
+	if (!rc)
+		rc = workload_note_members(call, run);
 	if (!rc)
 		rc = spool_reserve(&call->agent->spool, &call->err);
 	if (rc)

@@ -248,8 +248,8 @@ static enum control_end end_of(const struct controller *c, int rc)
 	return CONTROL_UNREACHABLE;
 }
 
-/* Note a failed attempt, unless its result is safe already. *state: what the
- * cell is now. */
+/* Note a failed attempt, unless its result is safe already; 1: it was noted.
+ * *state: what the cell is now. */
 static int note_failure(struct controller *c, int rc, const char *why,
 			Bay__CellState *state, struct err *err)
 {
@@ -267,8 +267,9 @@ static int note_failure(struct controller *c, int rc, const char *why,
 	if (rc == -ECANCELED || is_refusal(c, rc) || is_store_error(rc) ||
 	    rc == -ENOTSUP || c->rig_failed)
 		attempt = BAY__CELL_STATE__CELL_PLANNED;
-	return store_fail(c->cfg.store, c->cell->key, c->attempt, attempt, why,
-			  c->phase, c->n_phase, state, err);
+	ret = store_fail(c->cfg.store, c->cell->key, c->attempt, attempt, why,
+			 c->phase, c->n_phase, state, err);
+	return ret < 0 ? ret : 1;
 }
 
 static void tell_end(struct controller *c, Bay__CellState state,
@@ -302,8 +303,10 @@ static enum verdict after_failure(struct controller *c, int *rc,
 	if (c->stops || *rc == -ECANCELED || is_refusal(c, *rc) ||
 	    is_store_error(*rc) || *rc == -EPROTO || *rc == -ENOTSUP)
 		return END_RUN;
-	if (state != BAY__CELL_STATE__CELL_DONE)
+	if (ret > 0)
 		tell_end(c, state, err->text);
+	else
+		control_note(c, "%s", err->text);
 	if (c->rig_failed && ++c->rig_failures == RIG_FAILURES_MAX)
 		return END_RUN;
 	ret = recover(c, &more);

@@ -94,7 +94,8 @@ static int enter_cell(struct store *s, int64_t experiment, const Bay__Cell *c)
 			 "kernel, ord, in_plan, state, attempts, error_text, "
 			 "cell) VALUES(?1, ?2, ?3, ?4, ?5, ?6, 1, 0, 0, '', ?7)"
 			 " ON CONFLICT(key) DO UPDATE SET case_name = ?3, "
-			 "ord = ?6, in_plan = 1, cell = ?7");
+			 "ord = ?6, in_plan = 1, cell = ?7, state = iif(state "
+			 "= ?8, 0, state)");
 	db_text(&q, 1, c->key);
 	db_int(&q, 2, experiment);
 	db_text(&q, 3, c->case_name);
@@ -102,6 +103,7 @@ static int enter_cell(struct store *s, int64_t experiment, const Bay__Cell *c)
 	db_text(&q, 5, c->kernel);
 	db_int(&q, 6, c->order);
 	db_blob(&q, 7, blob, len);
+	db_int(&q, 8, BAY__CELL_STATE__CELL_FAILED);
 	ret = db_run(&q, ret);
 	free(blob);
 	return ret;
@@ -229,8 +231,9 @@ int store_begin(struct store *s, const char *key, const char *boot,
 	return ret;
 }
 
+/* counts: towards the quarantine. */
 static int end_attempt(struct store *s, const char *key, unsigned attempt,
-		       Bay__CellState state, const char *why)
+		       Bay__CellState state, bool counts, const char *why)
 {
 	struct db_query q;
 	int ret;
@@ -244,7 +247,7 @@ static int end_attempt(struct store *s, const char *key, unsigned attempt,
 	db_int(&q, 3, state);
 	db_text(&q, 4, why);
 	db_int(&q, 5, (int64_t)clock_real_ns());
-	db_int(&q, 6, state != BAY__CELL_STATE__CELL_PLANNED);
+	db_int(&q, 6, counts);
 	return db_run(&q, ret);
 }
 
@@ -335,7 +338,8 @@ int store_fail(struct store *s, const char *key, unsigned attempt,
 	ret = db_begin(s);
 	if (ret < 0)
 		return ret;
-	ret = end_attempt(s, key, attempt, state, why);
+	ret = end_attempt(s, key, attempt, state,
+			  state != BAY__CELL_STATE__CELL_PLANNED, why);
 	if (ret == 0)
 		ret = enter_phases(s, key, attempt, phases, n_phases);
 	if (ret == 0)
@@ -460,19 +464,23 @@ static int is_new(struct store *s, const Bay__CellResult *r)
 	return ret;
 }
 
+/* A disk that went away is not the cell's fault and does not come back by
+ * trying: the cell stays failed until somebody says --resume. */
 static int keep_result(struct store *s, const Bay__CellResult *r)
 {
 	bool done = r->state == BAY__CELL_STATE__CELL_DONE;
-	Bay__CellState after = BAY__CELL_STATE__CELL_DONE;
+	bool lost = !done && r->n_lost_serial;
+	Bay__CellState after = lost ? BAY__CELL_STATE__CELL_FAILED
+				    : BAY__CELL_STATE__CELL_DONE;
 	int ret;
 
 	ret = result_enter(s, r);
 	if (ret == 0)
-		ret = end_attempt(s, r->key, r->attempt, r->state,
+		ret = end_attempt(s, r->key, r->attempt, r->state, !lost,
 				  r->error_text);
 	if (ret == 0)
 		ret = enter_phases(s, r->key, r->attempt, r->phase, r->n_phase);
-	if (ret == 0 && !done)
+	if (ret == 0 && !done && !lost)
 		ret = state_after(s, r->key, &after);
 	if (ret == 0)
 		ret = set_state(s, r->key, after, r->error_text);

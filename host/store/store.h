@@ -50,7 +50,8 @@ int store_count(struct store *s, const char *experiment,
 		struct store_counts *out, struct err *err);
 
 /* Enter the plan: experiment and cells that are not there yet; those that are
- * keep their state, and get the new place in the order. Cells that an earlier
+ * keep their state, and get the new place in the order; a failed one, whose
+ * disks went away under it, is planned again. Cells that an earlier
  * plan had and this one lacks stay, but are no longer part of the plan.
  *   matrix  text of matrix.yaml, kept with the experiment */
 int store_plan(struct store *s, const char *experiment, const char *bench,
@@ -92,7 +93,8 @@ int store_phase(struct store *s, const char *key, unsigned attempt,
 
 /* Keep a result: blob, metrics, phases, environment, and the cell's state, all
  * or nothing. A second result of one attempt, or of a cell that is done, is
- * dropped and reported as *kept = false.
+ * dropped and reported as *kept = false. One that is not done leaves its cell
+ * as store_fail() does, but with lost_serial FAILED, and uncounted.
  * -ENOENT: the journal does not know the cell. */
 int store_result(struct store *s, const Bay__CellResult *r, bool *kept,
 		 struct err *err);

@@ -213,8 +213,21 @@ static void do_create(uint32_t id)
 	ok(id);
 }
 
+/* Whether this workload loses its disk; the next one does not. */
+static bool loses_disk(const Bay__Cell *cell)
+{
+	size_t i;
+
+	for (i = 0; i < cell->array->n_serial; i++)
+		if (fake_agent.lose &&
+		    strcmp(cell->array->serial[i], fake_agent.lose) == 0)
+			return true;
+	return false;
+}
+
 static void make_result(const Bay__WorkloadReq *q, Bay__CellState state)
 {
+	char *lost[1] = { (char *)fake_agent.lose };
 	Bay__CellResult r = BAY__CELL_RESULT__INIT;
 	Bay__Metric m = BAY__METRIC__INIT, *ms[1] = { &m };
 	Bay__PhaseTime p = BAY__PHASE_TIME__INIT, *ps[1] = { &p };
@@ -238,6 +251,11 @@ static void make_result(const Bay__WorkloadReq *q, Bay__CellState state)
 	p.seconds = 1;
 	r.phase = ps;
 	r.n_phase = 1;
+	if (fake_agent.lost) {
+		r.error_text = (char *)"array cell lost disk S2";
+		r.lost_serial = lost;
+		r.n_lost_serial = 1;
+	}
 	len = bay__cell_result__get_packed_size(&r);
 	buf = malloc(len);
 	bay__cell_result__pack(&r, buf);
@@ -264,7 +282,13 @@ static void do_workload(uint32_t id, const Bay__WorkloadReq *q, bool lost)
 		fake_agent.fail_workloads--;
 		state = BAY__CELL_STATE__CELL_FAILED;
 	}
+	if (loses_disk(q->cell)) {
+		fake_agent.lost = true;
+		state = BAY__CELL_STATE__CELL_FAILED;
+	}
 	make_result(q, state);
+	if (fake_agent.lost)
+		fake_agent.lose = NULL;
 	if (lost)
 		return;
 	r.body_case = BAY__REPLY__BODY_RESULT;
@@ -319,12 +343,23 @@ static void drop_spool(void)
 	fake_agent.spooled = NULL;
 }
 
+static void do_zero(uint32_t id)
+{
+	if (fake_agent.lost) {
+		refuse(id, BAY__AGENT_STATUS__AGENT_MISSING, "a disk is away");
+		return;
+	}
+	fake_agent.array = false;
+	ok(id);
+}
+
 static void do_reset(uint32_t id)
 {
 	Bay__Reply r = BAY__REPLY__INIT;
 	Bay__ResetState s = BAY__RESET_STATE__INIT;
 
 	fake_agent.array = fake_agent.mounted = fake_agent.knobs = false;
+	fake_agent.lost = false;
 	r.body_case = BAY__REPLY__BODY_RESET;
 	r.reset = &s;
 	answer(id, &r);
@@ -396,8 +431,7 @@ static void perform(uint32_t id, const Bay__Request *q)
 		ok(id);
 		break;
 	case BAY__REQUEST__OP_ARRAY_ZERO:
-		fake_agent.array = false;
-		ok(id);
+		do_zero(id);
 		break;
 	case BAY__REQUEST__OP_KNOB_SET:
 		fake_agent.knobs = true;

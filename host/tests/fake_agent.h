@@ -31,16 +31,19 @@ struct fake_agent {
 	unsigned fault_at;
 	enum fake_fault fault;
 	bool fired;
-	bool foreign;              /* every disk has a foreign signature */
-	bool other_array;          /* one is there that no cell made */
-	const char *missing;       /* serial of a disk that never comes */
-	unsigned fail_workloads;   /* that end as CELL_FAILED */
+	bool foreign;            /* every disk has a foreign signature */
+	bool other_array;        /* one is there that no cell made */
+	const char *missing;     /* serial of a disk that never comes */
+	unsigned fail_workloads; /* that end as CELL_FAILED */
+	/* Serial of a disk that goes away under the first cell that has it. */
+	const char *lose;
 	void (*at_workload)(void); /* called when one starts */
 
 	/* machine */
 	unsigned requests, workloads, incarnation, boots;
 	const char *release;
 	bool array, fs, mounted, knobs;
+	bool lost;        /* a disk is away: the array cannot be wiped */
 	bool dirty_start; /* a workload ran on a machine that was not ready */
 	unsigned foreign_creates;
 

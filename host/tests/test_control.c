@@ -29,6 +29,7 @@ static struct {
 	uint32_t silence_ms; /* of the agent */
 	unsigned full_at; /* write of the journal at which its disk is full */
 	bool was_full;
+	unsigned ended; /* cells that were told to have ended */
 } t;
 
 /* More than a busy machine takes for an answer. */
@@ -114,6 +115,18 @@ static int boot(void *arg, const char *kernel, uint32_t ms, struct err *err)
 	return err_set(err, -EIO, "not used");
 }
 
+static void on_ended(void *arg, const Bay__Cell *cell, Bay__CellState state,
+		     double seconds, double write_bw, const char *why)
+{
+	(void)arg;
+	(void)cell;
+	(void)state;
+	(void)seconds;
+	(void)write_bw;
+	(void)why;
+	t.ended++;
+}
+
 /* One bay run: journal opened, recovered, planned, run, closed. */
 static enum control_end run(void)
 {
@@ -129,11 +142,13 @@ static enum control_end run(void)
 			   .ping_ms = 20,
 			   .silence_ms = t.silence_ms },
 		.boot = boot,
+		.watch = { .ended = on_ended },
 	};
 	enum control_end end;
 	unsigned n;
 
 	memset(&t.err, 0, sizeof(t.err));
+	t.ended = 0;
 	if (store_open(t.db, STORE_WRITE, FAIL_VFS_NAME, &cfg.store, &t.err) <
 		    0 ||
 	    store_plan(cfg.store, "e", "b", "m", t.plan.cell, t.plan.n,
@@ -362,6 +377,54 @@ static void a_cell_that_fails_twice_is_quarantined(void **state)
 	unload();
 }
 
+static int find_metric(void *arg, const struct store_metric *m)
+{
+	unsigned *n = arg;
+
+	(void)m;
+	++*n;
+	return 0;
+}
+
+static int find_lost(void *arg, const struct store_row *r)
+{
+	unsigned *n = arg;
+
+	*n += r->state == BAY__CELL_STATE__CELL_FAILED &&
+	      strstr(r->error_text, "S2");
+	return 0;
+}
+
+static void a_cell_that_lost_a_disk_is_failed_until_the_next_run(void **state)
+{
+	unsigned measured = 0, failed = 0, n;
+	struct store *s = NULL;
+
+	(void)state;
+	/* As often as one likes: it is not the cell that is bad. */
+	load(BENCH, MATRIX);
+	for (n = 0; n < 3; n++) {
+		fake_agent.lose = "S2";
+		assert_int_equal(run(), CONTROL_FAILED);
+		assert_null(fake_agent.lose);
+		assert_int_equal(t.sum.failed, 1);
+		assert_int_equal(fake_agent.workloads, 2 + n);
+		assert_int_equal(t.ended, n ? 1 : 2);
+		assert_machine_clean();
+	}
+	assert_int_equal(store_open(t.db, STORE_READ, NULL, &s, &t.err), 0);
+	assert_int_equal(store_rows(s, find_lost, &failed, &t.err), 0);
+	assert_int_equal(failed, 1);
+	/* Nothing of it can get into a comparison. */
+	assert_int_equal(store_metrics(s, find_metric, &measured, &t.err), 0);
+	assert_int_equal(measured, 1);
+	store_close(s);
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_int_equal(t.sum.done, 1);
+	assert_complete();
+	unload();
+}
+
 static void a_disk_that_does_not_come_back_fails_its_cells_only(void **state)
 {
 	(void)state;
@@ -520,6 +583,8 @@ int main(void)
 		cmocka_unit_test(a_rig_that_is_away_for_a_moment_costs_no_cell),
 		cmocka_unit_test(a_rig_that_stays_away_ends_the_run),
 		cmocka_unit_test(a_cell_that_fails_twice_is_quarantined),
+		cmocka_unit_test(
+			a_cell_that_lost_a_disk_is_failed_until_the_next_run),
 		cmocka_unit_test(
 			a_disk_that_does_not_come_back_fails_its_cells_only),
 		cmocka_unit_test(a_foreign_signature_stops_everything),

@@ -704,6 +704,45 @@ static void a_mirror_names_the_disk_it_lost(void **state)
 			    "clean, degraded, without T2, idle");
 }
 
+static void a_cell_that_loses_a_disk_is_no_measurement(void **state)
+{
+	/* By its end: the disk is gone, dropped by md, or another; md says no
+	 * more than that one is. */
+	static const char *const happens[][2] = {
+		{ "echo 6 >$BAY_TEST_ROOT/sys/block/sda/diskseq", "T1" },
+		{ "echo faulty "
+		  ">$BAY_TEST_ROOT/sys/block/md127/md/dev-sda/state",
+		  "T1" },
+		{ "echo in_sync >$BAY_TEST_ROOT/sys/block/md127/md/dev-sda/"
+		  "state\necho 1 >$BAY_TEST_ROOT/sys/block/md127/md/degraded",
+		  "md127" },
+		{ "echo 0 >$BAY_TEST_ROOT/sys/block/md127/md/degraded\n"
+		  "rm -r $BAY_TEST_ROOT/sys/block/sdb",
+		  "T2" },
+	};
+	struct bed *b = *state;
+
+	make_mounted_mirror(b);
+	put(b, "sys/block/md127/md/dev-sda/state", "in_sync");
+	for (size_t i = 0; i < sizeof(happens) / sizeof(*happens); i++) {
+		Bay__Request *req = dd_request(b, "size", "1M");
+		const Bay__CellResult *r;
+
+		put(b, "at-sync", happens[i][0]);
+		req->workload->attempt = (uint32_t)i + 1;
+		r = ok(client_ask(&b->client, req))->result;
+		assert_int_equal(r->state, BAY__CELL_STATE__CELL_FAILED);
+		assert_int_equal(r->n_lost_serial, 1);
+		assert_string_equal(r->lost_serial[0], happens[i][1]);
+		assert_non_null(strstr(r->error_text, happens[i][1]));
+		ok(client_spool_ack(&b->client, r->spool_id));
+		put(b, "sys/block/md127/md/dev-sda/state", "in_sync");
+	}
+	/* And none begins like that. */
+	want(client_ask(&b->client, dd_request(b, "size", "1M")),
+	     BAY__AGENT_STATUS__AGENT_MISSING);
+}
+
 static void an_array_cancelled_in_its_resync_is_undone(void **state)
 {
 	struct bed *b = *state;
@@ -803,6 +842,7 @@ int main(int argc, char **argv)
 		TEST(an_unfetched_result_is_pushed_to_the_next_controller),
 		TEST(a_failing_tool_is_quoted_and_undone),
 		TEST(ping_and_cancel_do_not_wait_for_the_workload),
+		TEST(a_cell_that_loses_a_disk_is_no_measurement),
 		TEST(a_name_that_is_taken_is_refused),
 		TEST(an_array_noted_but_never_made_is_in_nobodys_way),
 		TEST(a_disk_of_another_array_is_refused),
