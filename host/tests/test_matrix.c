@@ -364,12 +364,12 @@ static void impossible_plans_say_why(void **state)
 	assert_plan_error("experiment: e\nlayout: single\nworkload: dd-write\n"
 			  "params: {seconds: 5, n: [1, 0]}\n",
 			  -EINVAL, "dd-write: n \"0\" is not from 1 to 1000");
-	/* 64 on each of three file systems. */
+	/* 500 on each of three file systems. */
 	assert_plan_error("experiment: e\nlayout: [single, JBOD-3HDD]\n"
-			  "workload: dd-write\nparams: {seconds: 5, n: 64}\n",
+			  "workload: dd-write\nparams: {seconds: 5, n: 500}\n",
 			  -EINVAL,
-			  "dd-write: 64 on each of 3 targets are more than "
-			  "128 processes");
+			  "dd-write: 500 on each of 3 targets are more than "
+			  "1024 processes");
 }
 
 static void a_cells_guard_follows_its_length(void **state)
