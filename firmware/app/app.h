@@ -18,7 +18,8 @@
 #define APP_WATCHDOG_MS 1000u
 #define APP_WINDOW      4u
 #define APP_PAYLOAD_MAX Result_size /* longest of Result and Event */
-#define APP_TX_BYTES    (2u * FRAME_WIRE_MAX)
+#define APP_TX_BYTES                                                           \
+	(FRAME_WIRE_BYTES(APP_PAYLOAD_MAX) + FRAME_WIRE_BYTES(Telemetry_size))
 
 /* Loops that must all have run before the watchdog is fed. */
 enum app_checkin {

@@ -1,6 +1,5 @@
 #include "proto/link/frame.h"
 
-#include "proto/link/cobs.h"
 #include "proto/link/crc32c.h"
 #include "proto/link/wire.h"
 

@@ -13,11 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/link/cobs.h"
+
 #define FRAME_HEADER_BYTES 8u
 #define FRAME_CRC_BYTES    4u
 #define FRAME_PAYLOAD_MAX  492u
 #define FRAME_MAX          (FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX + FRAME_CRC_BYTES)
 /* One frame on the wire, both delimiters included. */
+#define FRAME_WIRE_BYTES(payload)                                              \
+	(COBS_MAX(FRAME_HEADER_BYTES + (payload) + FRAME_CRC_BYTES) + 2u)
 #define FRAME_WIRE_MAX 509u
 
 enum frame_flag {

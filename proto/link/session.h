@@ -127,7 +127,9 @@ struct session_cfg {
 	uint16_t payload_max;           /* longest reliable payload sent */
 	uint8_t window;                 /* 1..SESSION_WINDOW_MAX; 4 */
 	uint8_t *tx;
-	uint16_t tx_size; /* >= 2 * FRAME_WIRE_MAX */
+	/* >= FRAME_WIRE_BYTES() of the longest unreliable payload and of the
+	 * longest one else: payload_max or CONTROL_BYTES_MAX. */
+	uint16_t tx_size;
 };
 
 struct session_stats {
@@ -248,7 +250,8 @@ enum session_result session_send(struct session *s, uint8_t channel,
 unsigned session_window_free(const struct session *s);
 
 /* Send a payload on channel 3, 4 or 5 now or never. SESSION_FULL: dropped
- * and counted. Room for a reliable frame is always left. */
+ * and counted. Room for a reliable frame, or one of channel 0, is always
+ * left. */
 enum session_result session_send_unreliable(struct session *s, uint8_t channel,
 					    const uint8_t *payload, size_t len,
 					    uint64_t now_us);

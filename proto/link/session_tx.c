@@ -4,13 +4,6 @@
 
 #include <string.h>
 
-#include "proto/link/cobs.h"
-
-static size_t wire_bytes(size_t payload_len)
-{
-	return COBS_MAX(FRAME_HEADER_BYTES + payload_len + FRAME_CRC_BYTES) + 2;
-}
-
 static size_t tx_room(const struct session *s)
 {
 	return (size_t)s->cfg.tx_size - s->tx_len;
@@ -39,7 +32,7 @@ static size_t put_lead(struct session *s, uint8_t *tail, uint64_t now_us)
 
 bool session_emit(struct session *s, struct frame *f, uint64_t now_us)
 {
-	size_t need = wire_bytes(f->len);
+	size_t need = FRAME_WIRE_BYTES(f->len);
 	uint8_t *tail;
 	size_t len;
 
@@ -66,6 +59,14 @@ void session_tx_clear(struct session *s)
 	s->need_lead = true;
 }
 
+/* What must arrive is never held up by what need not. */
+static size_t reserve(const struct session *s)
+{
+	return s->cfg.payload_max > CONTROL_BYTES_MAX
+		       ? FRAME_WIRE_BYTES(s->cfg.payload_max)
+		       : FRAME_WIRE_BYTES(CONTROL_BYTES_MAX);
+}
+
 enum session_result session_send_unreliable(struct session *s, uint8_t channel,
 					    const uint8_t *payload, size_t len,
 					    uint64_t now_us)
@@ -84,7 +85,7 @@ enum session_result session_send_unreliable(struct session *s, uint8_t channel,
 	if (s->state != SESSION_UP)
 		return SESSION_NOT_UP;
 	f.seq = s->tx_seq[channel];
-	if (wire_bytes(len) + FRAME_WIRE_MAX > tx_room(s) ||
+	if (FRAME_WIRE_BYTES(len) + reserve(s) > tx_room(s) ||
 	    !session_emit(s, &f, now_us)) {
 		s->stats.tx_dropped[channel]++;
 		return SESSION_FULL;

@@ -289,6 +289,31 @@ telemetry_is_dropped_and_counted_when_the_buffer_is_full(void **state)
 	assert_int_equal(f->pair.host.s.stats.rx_gap[CHANNEL_TELEMETRY], 0);
 }
 
+/* The smallest buffer that the header allows. */
+static void a_small_buffer_holds_one_of_each(void **state)
+{
+	struct fixture *f = *state;
+	struct session *rig = &f->pair.rig.s;
+	uint8_t window[200] = { 1 };
+	uint8_t result[180] = { 2 };
+
+	rig->cfg.payload_max = sizeof(result);
+	rig->cfg.tx_size =
+		FRAME_WIRE_BYTES(sizeof(window)) + FRAME_WIRE_BYTES(180);
+	assert_int_equal(session_send_unreliable(rig, CHANNEL_TELEMETRY, window,
+						 sizeof(window),
+						 f->pair.now_us),
+			 SESSION_OK);
+	assert_int_equal(
+		session_send(rig, CHANNEL_COMMAND, 0, result, sizeof(result)),
+		SESSION_OK);
+	session_poll(rig, f->pair.now_us);
+	assert_int_equal(rig->unsent, 1);
+	pair_run(&f->pair, 30000);
+	assert_int_equal(f->host.received[CHANNEL_TELEMETRY], 1);
+	assert_int_equal(f->host.received[CHANNEL_COMMAND], 1);
+}
+
 static void a_missed_telemetry_frame_shows_as_a_gap(void **state)
 {
 	struct fixture *f = *state;
@@ -417,6 +442,7 @@ int main(void)
 		T(a_silent_rig_is_noticed_without_traffic),
 		T(a_reset_rig_is_noticed_at_the_next_ping),
 		T(telemetry_is_dropped_and_counted_when_the_buffer_is_full),
+		T(a_small_buffer_holds_one_of_each),
 		T(a_missed_telemetry_frame_shows_as_a_gap),
 		T(pings_carry_four_stamps),
 		cmocka_unit_test_setup_teardown(
