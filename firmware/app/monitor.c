@@ -82,12 +82,15 @@ static rig_status read_rails(struct app *app, unsigned slot,
 	rig_status rc = RIG_OK;
 
 	for (unsigned rail = 0; rail < RIG_RAILS && rc == RIG_OK; rail++) {
+		int32_t ma = sample->ma[rail];
+		int32_t mv = sample->mv[rail];
+
 		if (m->turn % plan->amperes_every == 0)
-			rc = adm127x_read_iout(&part[rail], app->bus,
-					       &sample->ma[rail]);
+			rc = adm127x_read_iout(&part[rail], app->bus, &ma);
 		if (rc == RIG_OK && m->turn % plan->volts_every == 0)
-			rc = adm127x_read_vout(&part[rail], app->bus,
-					       &sample->mv[rail]);
+			rc = adm127x_read_vout(&part[rail], app->bus, &mv);
+		sample->ma[rail] = rail_narrow(ma);
+		sample->mv[rail] = rail_narrow(mv);
 	}
 	m->turn++;
 	return rc;

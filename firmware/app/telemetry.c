@@ -16,14 +16,6 @@ static void window_start(struct app_window *w, uint64_t now_us)
 	w->start_us = (uint32_t)now_us;
 }
 
-/* Windows are kept in 16 bits: 32 V, 32 A. */
-static int16_t narrow(int32_t v)
-{
-	if (v > INT16_MAX)
-		return INT16_MAX;
-	return v < INT16_MIN ? INT16_MIN : (int16_t)v;
-}
-
 static void widen(int16_t *min, int16_t *max, bool first, int16_t v)
 {
 	if (first || v < *min)
@@ -32,11 +24,11 @@ static void widen(int16_t *min, int16_t *max, bool first, int16_t v)
 		*max = v;
 }
 
-static void rail_feed(struct app_rail_window *r, bool first, int32_t mv,
-		      int32_t ma)
+static void rail_feed(struct app_rail_window *r, bool first, int16_t mv,
+		      int16_t ma)
 {
-	widen(&r->mv_min, &r->mv_max, first, narrow(mv));
-	widen(&r->ma_min, &r->ma_max, first, narrow(ma));
+	widen(&r->mv_min, &r->mv_max, first, mv);
+	widen(&r->ma_min, &r->ma_max, first, ma);
 	r->mv_sum += mv;
 	r->ma_sum += ma;
 }

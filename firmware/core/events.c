@@ -27,9 +27,9 @@ static void pack_vi(uint8_t out[5], const struct rail_sample *s)
 		out[i] = (uint8_t)(bits >> (8 * i));
 }
 
-static int32_t unfield(uint64_t bits, unsigned at, int32_t unit)
+static int16_t unfield(uint64_t bits, unsigned at, int32_t unit)
 {
-	return (int32_t)((bits >> at) & FIELD_MAX) * unit;
+	return (int16_t)((int32_t)((bits >> at) & FIELD_MAX) * unit);
 }
 
 static void unpack_vi(const uint8_t in[5], struct rail_sample *s)

@@ -7,12 +7,20 @@
 #define RAIL_5V_MV  5000
 #define RAIL_12V_MV 12000
 
-/* One reading of both rails of a slot. */
+/* One reading of both rails of a slot. Three times of what a rail may have
+ * fits 16 bits: rail_narrow() holds the rest at 32.767 V and A. */
 struct rail_sample {
 	uint64_t at_us;
-	int32_t mv[RIG_RAILS];
-	int32_t ma[RIG_RAILS];
+	int16_t mv[RIG_RAILS];
+	int16_t ma[RIG_RAILS];
 };
+
+static inline int16_t rail_narrow(int32_t v)
+{
+	if (v > INT16_MAX)
+		return INT16_MAX;
+	return v < INT16_MIN ? INT16_MIN : (int16_t)v;
+}
 
 static inline int32_t rail_nominal_mv(unsigned rail)
 {

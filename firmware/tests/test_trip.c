@@ -159,9 +159,18 @@ static void forgiven_trips_do_not_count(void **state)
 	assert_int_equal(l.count, 3);
 }
 
+static void a_reading_beyond_16_bits_is_held_at_their_end(void **state)
+{
+	(void)state;
+	assert_int_equal(rail_narrow(-5), -5);
+	assert_int_equal(rail_narrow(40000), INT16_MAX);
+	assert_int_equal(rail_narrow(-40000), INT16_MIN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reading_beyond_16_bits_is_held_at_their_end),
 		cmocka_unit_test(at_the_limit_nothing_trips),
 		cmocka_unit_test(five_volts_above_the_limit_trip_after_five_ms),
 		cmocka_unit_test(twelve_volts_above_the_limit_trip),
