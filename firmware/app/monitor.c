@@ -143,7 +143,7 @@ static struct slot *newest_powered(struct app *app)
 		struct slot *s = &app->slot[i];
 
 		if (slot_is_powered(s) &&
-		    (!newest || s->gate_us[RAIL_5V] > newest->gate_us[RAIL_5V]))
+		    (!newest || s->order_us > newest->order_us))
 			newest = s;
 	}
 	return newest;

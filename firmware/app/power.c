@@ -68,7 +68,7 @@ static struct slot *queue_head(struct app *app, uint64_t now_us)
 		struct slot *s = &app->slot[i];
 
 		if (slot_is_ready(s, now_us) &&
-		    (!head || s->queued_us < head->queued_us))
+		    (!head || s->order_us < head->order_us))
 			head = s;
 	}
 	return head;

@@ -49,7 +49,7 @@ static void gate_set(struct slot *s, unsigned rail, bool on, uint64_t now_us)
 		return;
 	s->cfg.ops->gate(s->cfg.arg, s->cfg.index, rail, on);
 	s->gate[rail] = on;
-	s->gate_us[rail] = now_us;
+	s->gate_us[rail] = (uint32_t)now_us;
 	emit(s, &e, now_us);
 }
 
@@ -156,7 +156,7 @@ rig_status slot_set(struct slot *s, bool on, uint64_t op_id, uint64_t now_us)
 	if (s->wanted_on != on || slot_is_powered(s) != on)
 		s->op_id = op_id;
 	if (on && !s->wanted_on)
-		s->queued_us = now_us;
+		s->order_us = now_us;
 	s->wanted_on = on;
 	if (!on)
 		set_off(s, now_us);
@@ -168,9 +168,10 @@ rig_status slot_set(struct slot *s, bool on, uint64_t op_id, uint64_t now_us)
 uint32_t slot_min_off_left_ms(const struct slot *s, uint64_t now_us)
 {
 	uint64_t end_us =
-		s->proof_us + (uint64_t)s->cfg.limits->min_off_ms * 1000u;
+		s->off_us + (uint64_t)s->cfg.limits->min_off_ms * 1000u;
+	bool is_off = s->state == SLOT_OFF || s->state == SLOT_QUEUED;
 
-	if (now_us >= end_us)
+	if (!is_off || now_us >= end_us)
 		return 0;
 	return (uint32_t)((end_us - now_us + 999u) / 1000u);
 }
@@ -190,8 +191,10 @@ void slot_start(struct slot *s, uint64_t now_us)
 
 static void open_gate(struct slot *s, unsigned rail, uint64_t now_us)
 {
-	if (!s->powered)
+	if (!s->powered) {
 		trip_init(&s->trip);
+		s->order_us = now_us;
+	}
 	s->powered = true;
 	s->proven = false;
 	trip_blank(&s->trip, now_us + s->cfg.limits->blank_ms * 1000u);
@@ -221,7 +224,7 @@ static void feed_ramp(struct slot *s, unsigned rail,
 {
 	const SlotConfig *c = s->cfg.limits;
 	unsigned other = rail == RAIL_5V ? RAIL_12V : RAIL_5V;
-	uint64_t age_us = p->at_us - s->gate_us[rail];
+	uint32_t age_us = (uint32_t)p->at_us - s->gate_us[rail];
 	bool last = s->gate[other] || c->no_12v;
 
 	if (p->mv[rail] * 10 < rail_nominal_mv(rail) * 9) {
@@ -352,9 +355,9 @@ static void prove_off(struct slot *s, const struct rail_sample *p)
 {
 	for (unsigned rail = 0; rail < RIG_RAILS; rail++)
 		s->residual_mv[rail] =
-			p->mv[rail] > 0 ? (uint32_t)p->mv[rail] : 0;
+			p->mv[rail] > 0 ? (uint16_t)p->mv[rail] : 0;
 	s->fall_us = fall_time_us(s);
-	s->proof_us = p->at_us;
+	s->off_us = p->at_us;
 	s->proven = true;
 	if (s->powered)
 		s->cycles++;

@@ -37,34 +37,40 @@ struct slot_cfg {
 /* Read freely, change only through the functions. */
 struct slot {
 	struct slot_cfg cfg;
-	slot_state state;
-	slot_fault fault;     /* latched */
-	uint32_t fault_event; /* number of the event that latched it */
-	bool locked;          /* too many trips */
-	bool wanted_on;
-	bool powered;    /* since the last proof of off */
-	bool input_sags; /* set by the monitor: no undervoltage fault now */
-	bool proven;
-	bool gate[RIG_RAILS];
-	uint8_t misses; /* samples in a row that failed */
 	uint64_t op_id;
-	uint64_t since_us;  /* of state */
-	uint64_t queued_us; /* of the request that waits */
-	uint64_t gate_us[RIG_RAILS];
-	/* Since when something lasts, low half of the time, 0: it does not.
-	 * Calm current in SPINUP or low voltage in DISCHARGING; wrong voltage
-	 * in SPINUP and ON. */
+	uint64_t since_us; /* of state */
+	/* The slot's place among the others: when it was asked to go on; once
+	 * a gate is open, when the first one opened. */
+	uint64_t order_us;
+	uint64_t off_us; /* both gates were closed; since the proof: that */
+	struct rail_sample last;
+	/* What is watched with power is not watched while it goes away. Begun
+	 * afresh by the first gate that opens and by the last that closes. */
+	union {
+		struct trip trip;
+		uint32_t crossed_us[RIG_RAILS]
+				   [2]; /* 90 %, 10 %, after off_us */
+	};
+	struct trip_log trips;
+	uint32_t fault_event; /* number of the event that latched it */
+	/* Low halves of times; they wrap, which differences survive. */
+	uint32_t gate_us[RIG_RAILS];
+	/* Since when something lasts, 0: it does not. Calm current in SPINUP or
+	 * low voltage in DISCHARGING; wrong voltage in SPINUP and ON. */
 	uint32_t held_since_us;
 	uint32_t bad_since_us;
-	uint64_t off_us; /* both gates were closed */
-	uint64_t proof_us;
-	uint32_t crossed_us[RIG_RAILS][2]; /* 90 %, 10 %, after off_us */
-	struct rail_sample last;
-	struct trip trip;
-	struct trip_log trips;
 	uint32_t fall_us;
-	uint32_t residual_mv[RIG_RAILS];
 	uint32_t cycles; /* proven */
+	uint16_t residual_mv[RIG_RAILS];
+	slot_state state;
+	slot_fault fault; /* latched */
+	bool gate[RIG_RAILS];
+	uint8_t misses;  /* samples in a row that failed */
+	bool locked : 1; /* too many trips */
+	bool wanted_on : 1;
+	bool powered : 1;    /* since the last proof of off */
+	bool input_sags : 1; /* set by the monitor: no undervoltage fault now */
+	bool proven : 1;
 };
 
 /* State UNKNOWN until the rails have been seen: the gates are off, but what

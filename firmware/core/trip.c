@@ -10,32 +10,35 @@ void trip_init(struct trip *t)
 	memset(t, 0, sizeof(*t));
 }
 
+/* Not 0, which means never. */
+static uint32_t low_half(uint64_t at_us)
+{
+	return (uint32_t)at_us ? (uint32_t)at_us : 1;
+}
+
 void trip_blank(struct trip *t, uint64_t until_us)
 {
-	t->blanking = true;
-	t->blank_until_us = (uint32_t)until_us;
+	t->blank_until_us = low_half(until_us);
 }
 
 static bool is_blanked(struct trip *t, uint32_t at_us)
 {
-	if (t->blanking && (int32_t)(at_us - t->blank_until_us) >= 0)
-		t->blanking = false;
-	return t->blanking;
+	if (t->blank_until_us && (int32_t)(at_us - t->blank_until_us) >= 0)
+		t->blank_until_us = 0;
+	return t->blank_until_us != 0;
 }
 
 static bool fast_trips(struct trip *t, unsigned rail, uint32_t limit_ma,
 		       uint32_t limit_ms, const struct rail_sample *s)
 {
-	uint32_t at_us = (uint32_t)s->at_us;
+	uint32_t at_us = low_half(s->at_us);
 
 	if (is_blanked(t, at_us) || s->ma[rail] <= (int32_t)limit_ma) {
-		t->over[rail] = false;
+		t->over_since_us[rail] = 0;
 		return false;
 	}
-	if (!t->over[rail]) {
-		t->over[rail] = true;
+	if (!t->over_since_us[rail])
 		t->over_since_us[rail] = at_us;
-	}
 	return at_us - t->over_since_us[rail] >= limit_ms * 1000u;
 }
 
@@ -66,12 +69,11 @@ slot_fault trip_feed(struct trip *t, const SlotConfig *cfg,
 		     const struct rail_sample *s)
 {
 	uint32_t ma_12v = s->ma[RAIL_12V] > 0 ? (uint32_t)s->ma[RAIL_12V] : 0;
-	uint32_t step_us = t->sampled ? (uint32_t)s->at_us - t->last_us : 0;
+	uint32_t step_us = t->last_us ? low_half(s->at_us) - t->last_us : 0;
 
 	if (step_us > STEP_MAX_US)
 		step_us = STEP_MAX_US;
-	t->last_us = (uint32_t)s->at_us;
-	t->sampled = true;
+	t->last_us = low_half(s->at_us);
 	if (fast_trips(t, RAIL_12V, cfg->trip_12v_ma, cfg->trip_ms, s))
 		return FAULT_OC_FAST_12V;
 	if (fast_trips(t, RAIL_5V, cfg->trip_5v_ma, cfg->trip_ms, s))

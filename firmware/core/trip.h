@@ -6,10 +6,8 @@
 #include "firmware/core/rail.h"
 
 struct trip {
-	bool over[RIG_RAILS];
-	bool blanking;
-	bool sampled;
-	/* Low halves of times; they wrap, which differences survive. */
+	/* Low halves of times; they wrap, which differences survive. 0: it
+	 * does not last, or never was. */
 	uint32_t over_since_us[RIG_RAILS];
 	uint32_t blank_until_us;
 	uint32_t last_us;
