@@ -17,11 +17,10 @@ uint32_t app_event(struct app *app, const struct event *e)
 	return events_add(app->events, e);
 }
 
-static void say_boot(struct app *app, uint64_t now_us)
+void app_report(struct app *app, event_kind kind, int32_t value,
+		uint64_t now_us)
 {
-	struct event e = { .kind = EVENT_BOOT,
-			   .at_us = now_us,
-			   .value = (int32_t)app->reset };
+	struct event e = { .kind = kind, .at_us = now_us, .value = value };
 
 	app_event(app, &e);
 }
@@ -39,7 +38,7 @@ void app_init(struct app *app, const struct board *b)
 	retain_init(app);
 	app->events = hal_retained(sizeof(*app->events));
 	events_open(app->events, app->boot_id);
-	say_boot(app, hal_clock_us());
+	app_report(app, EVENT_BOOT, (int32_t)app->reset, hal_clock_us());
 	power_init(app, hal_clock_us());
 	monitor_init(app, hal_clock_us());
 	link_init(app);

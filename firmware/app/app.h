@@ -128,6 +128,10 @@ uint64_t app_run(struct app *app);
 /* Append an event that no slot has made. */
 uint32_t app_event(struct app *app, const struct event *e);
 
+/* The same, of one that is of no slot and only has a value. */
+void app_report(struct app *app, event_kind kind, int32_t value,
+		uint64_t now_us);
+
 static inline uint32_t app_slots_mask(const struct app *app)
 {
 	return (1u << app->board->slots) - 1u;

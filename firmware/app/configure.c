@@ -147,7 +147,6 @@ static rig_status commit_staged(struct app *app, const ConfigCommit *commit,
 rig_status configure_commit(struct app *app, const ConfigCommit *commit,
 			    uint32_t *detail, uint64_t now_us)
 {
-	struct event e = { .kind = EVENT_CONFIG, .at_us = now_us };
 	rig_status rc = may_commit(app, commit);
 
 	if (rc != RIG_OK)
@@ -161,7 +160,6 @@ rig_status configure_commit(struct app *app, const ConfigCommit *commit,
 	/* The monitors take the new limits with their next set-up. */
 	for (unsigned i = 0; i < app->board->slots; i++)
 		app->monitor.slot[i].ready = false;
-	e.value = (int32_t)app->config.generation;
-	app_event(app, &e);
+	app_report(app, EVENT_CONFIG, (int32_t)app->config.generation, now_us);
 	return RIG_OK;
 }

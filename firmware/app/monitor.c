@@ -215,11 +215,7 @@ static void sample_input(struct app *app)
 
 static void report_temperature(struct app *app, uint64_t now_us)
 {
-	struct event e = { .kind = EVENT_TEMPERATURE,
-			   .at_us = now_us,
-			   .value = app->temperature.mdegc };
-
-	app_event(app, &e);
+	app_report(app, EVENT_TEMPERATURE, app->temperature.mdegc, now_us);
 	if (app->temperature.level == TEMPERATURE_HOT)
 		power_trip_all(app, FAULT_OVERTEMP, now_us);
 }

@@ -158,16 +158,12 @@ void power_trip_all(struct app *app, slot_fault fault, uint64_t now_us)
 static void report_silence(struct app *app, const struct silence_verdict *v,
 			   uint64_t now_us)
 {
-	struct event e = { .at_us = now_us, .value = (int32_t)v->silent_ms };
+	int32_t silent_ms = (int32_t)v->silent_ms;
 
-	if (v->late) {
-		e.kind = EVENT_HOST_LATE;
-		app_event(app, &e);
-	}
-	if (v->lost) {
-		e.kind = EVENT_HOST_LOST;
-		app_event(app, &e);
-	}
+	if (v->late)
+		app_report(app, EVENT_HOST_LATE, silent_ms, now_us);
+	if (v->lost)
+		app_report(app, EVENT_HOST_LOST, silent_ms, now_us);
 }
 
 static void watch_silence(struct app *app, uint64_t now_us)

@@ -63,11 +63,15 @@ struct control_stamps {
 
 struct control {
 	enum control_kind kind;
-	struct control_hello hello;   /* HELLO, HELLO_ACK */
-	struct control_info info;     /* HELLO_ACK */
-	struct control_stamps stamps; /* PING, PONG */
-	uint16_t session;             /* NO_SESSION */
-	uint32_t token;               /* ALL_OFF, ALL_OFF_ACK: matches them */
+	union {
+		struct {
+			struct control_hello hello; /* HELLO, HELLO_ACK */
+			struct control_info info;   /* HELLO_ACK */
+		};
+		struct control_stamps stamps; /* PING, PONG */
+		uint16_t session;             /* NO_SESSION */
+		uint32_t token; /* ALL_OFF, ALL_OFF_ACK: matches them */
+	};
 };
 
 #define CONTROL_BYTES_MAX 160u

@@ -81,24 +81,11 @@ static void rx_unreliable(struct session *s, const struct frame *f)
 
 static void rx_frame(struct session *s, const struct frame *f, uint64_t at_us)
 {
-	struct control c;
+	bool ours = f->channel == CHANNEL_LINK
+			    ? session_rx_control(s, f, at_us)
+			    : session_rx_is_ours(s, f, at_us);
 
-	if (f->channel == CHANNEL_LINK) {
-		if (!control_decode(f->payload, f->len, &c)) {
-			s->stats.rx_alien++;
-			return;
-		}
-		if (session_rx_control_out(s, &c, at_us))
-			return;
-	}
-	if (!session_is_connected(s) || f->session != s->id) {
-		session_rx_alien(s, f);
-		return;
-	}
-	s->last_rx_us = at_us;
-	if (f->channel == CHANNEL_LINK)
-		session_rx_control_in(s, &c, at_us);
-	if (s->state == SESSION_ALIEN)
+	if (!ours || s->state == SESSION_ALIEN)
 		return;
 	session_take_ack(s, f->ack, at_us);
 	if (session_is_reliable(f->channel))

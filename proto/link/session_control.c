@@ -62,13 +62,24 @@ static void come_up(struct session *s, const struct control_hello *peer,
 
 /* The rig says so once a poll, so that a host notices a reset at once; a host
  * just ignores what is left over. */
-void session_rx_alien(struct session *s, const struct frame *f)
+static void rx_alien(struct session *s, const struct frame *f)
 {
 	s->stats.rx_alien++;
 	if (s->cfg.role != SESSION_RIG || s->state == SESSION_ALIEN)
 		return;
 	s->no_session_pending = true;
 	s->no_session_id = f->session;
+}
+
+bool session_rx_is_ours(struct session *s, const struct frame *f,
+			uint64_t at_us)
+{
+	if (!session_is_connected(s) || f->session != s->id) {
+		rx_alien(s, f);
+		return false;
+	}
+	s->last_rx_us = at_us;
+	return true;
 }
 
 static void rx_hello(struct session *s, const struct control_hello *h,
@@ -103,7 +114,8 @@ static void rx_pong(struct session *s, struct control_stamps *stamps,
 		s->cfg.ops->pong(s->cfg.arg, stamps, for_clock);
 }
 
-void session_rx_control_in(struct session *s, struct control *c, uint64_t at_us)
+/* What belongs to a session. */
+static void rx_in(struct session *s, struct control *c, uint64_t at_us)
 {
 	if (c->kind == CONTROL_PING && s->cfg.role == SESSION_RIG) {
 		s->pong = c->stamps;
@@ -114,8 +126,8 @@ void session_rx_control_in(struct session *s, struct control *c, uint64_t at_us)
 		rx_pong(s, &c->stamps, at_us);
 }
 
-bool session_rx_control_out(struct session *s, const struct control *c,
-			    uint64_t at_us)
+/* What counts outside of any session. false: of another kind. */
+static bool rx_out(struct session *s, const struct control *c, uint64_t at_us)
 {
 	bool rig = s->cfg.role == SESSION_RIG;
 
@@ -151,6 +163,21 @@ bool session_rx_control_out(struct session *s, const struct control *c,
 	default:
 		return false;
 	}
+}
+
+bool session_rx_control(struct session *s, const struct frame *f,
+			uint64_t at_us)
+{
+	struct control c;
+
+	if (!control_decode(f->payload, f->len, &c)) {
+		s->stats.rx_alien++;
+		return false;
+	}
+	if (rx_out(s, &c, at_us) || !session_rx_is_ours(s, f, at_us))
+		return false;
+	rx_in(s, &c, at_us);
+	return true;
 }
 
 /* ---- poll, the host ---- */
@@ -273,20 +300,31 @@ static void poll_pong(struct session *s, uint64_t now_us)
 		s->pong_pending = false;
 }
 
-static void poll_rig(struct session *s, uint64_t now_us)
+static void poll_all_off_ack(struct session *s, uint64_t now_us)
 {
-	struct control off = { .kind = CONTROL_ALL_OFF_ACK,
-			       .token = s->all_off_token };
-	struct control none = { .kind = CONTROL_NO_SESSION,
-				.session = s->no_session_id };
+	struct control c = { .kind = CONTROL_ALL_OFF_ACK,
+			     .token = s->all_off_token };
 
 	if (s->all_off_ack_pending &&
-	    session_emit_control(s, &off, s->id, now_us))
+	    session_emit_control(s, &c, s->id, now_us))
 		s->all_off_ack_pending = false;
-	poll_hello_ack(s, now_us);
+}
+
+static void poll_no_session(struct session *s, uint64_t now_us)
+{
+	struct control c = { .kind = CONTROL_NO_SESSION,
+			     .session = s->no_session_id };
+
 	if (s->no_session_pending &&
-	    session_emit_control(s, &none, s->no_session_id, now_us))
+	    session_emit_control(s, &c, s->no_session_id, now_us))
 		s->no_session_pending = false;
+}
+
+static void poll_rig(struct session *s, uint64_t now_us)
+{
+	poll_all_off_ack(s, now_us);
+	poll_hello_ack(s, now_us);
+	poll_no_session(s, now_us);
 	poll_pong(s, now_us);
 }
 

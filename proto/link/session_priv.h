@@ -65,17 +65,14 @@ bool session_emit_control(struct session *s, const struct control *c,
 /* Host: a new number, and HELLO at the next poll. */
 void session_begin_hello(struct session *s, uint64_t now_us);
 
-/* A frame of another session. */
-void session_rx_alien(struct session *s, const struct frame *f);
+/* Does the frame belong to this session? If not, it is counted, and a rig will
+ * say so. */
+bool session_rx_is_ours(struct session *s, const struct frame *f,
+			uint64_t at_us);
 
-/* A message of channel 0 that counts outside of any session. false: it is of
- * a kind that belongs to one. */
-bool session_rx_control_out(struct session *s, const struct control *c,
-			    uint64_t at_us);
-
-/* One that belongs to this session. */
-void session_rx_control_in(struct session *s, struct control *c,
-			   uint64_t at_us);
+/* A frame of channel 0. true: it belongs to this session. */
+bool session_rx_control(struct session *s, const struct frame *f,
+			uint64_t at_us);
 
 /* Send what is due on channel 0; a host also gives up a rig that is silent. */
 void session_poll_control(struct session *s, uint64_t now_us);
