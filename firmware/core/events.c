@@ -7,6 +7,24 @@
 /* Ten bits each of four numbers. */
 #define FIELD_MAX 1023
 
+/* Where the readings begin in the data of a slot's event. */
+#define VALUE_BYTES 3u
+
+static void put_le(uint8_t *out, unsigned bytes, uint64_t v)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		out[i] = (uint8_t)(v >> (8 * i));
+}
+
+static uint64_t get_le(const uint8_t *in, unsigned bytes)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		v |= (uint64_t)in[i] << (8 * i);
+	return v;
+}
+
 static uint16_t field(int32_t value, int32_t unit)
 {
 	int32_t n = (value + unit / 2) / unit;
@@ -23,8 +41,7 @@ static void pack_vi(uint8_t out[5], const struct rail_sample *s)
 	bits |= (uint64_t)field(s->ma[RAIL_5V], 8) << 10;
 	bits |= (uint64_t)field(s->mv[RAIL_12V], 16) << 20;
 	bits |= (uint64_t)field(s->ma[RAIL_12V], 8) << 30;
-	for (unsigned i = 0; i < 5; i++)
-		out[i] = (uint8_t)(bits >> (8 * i));
+	put_le(out, 5, bits);
 }
 
 static int16_t unfield(uint64_t bits, unsigned at, int32_t unit)
@@ -34,10 +51,8 @@ static int16_t unfield(uint64_t bits, unsigned at, int32_t unit)
 
 static void unpack_vi(const uint8_t in[5], struct rail_sample *s)
 {
-	uint64_t bits = 0;
+	uint64_t bits = get_le(in, 5);
 
-	for (unsigned i = 0; i < 5; i++)
-		bits |= (uint64_t)in[i] << (8 * i);
 	s->mv[RAIL_5V] = unfield(bits, 0, 8);
 	s->ma[RAIL_5V] = unfield(bits, 10, 8);
 	s->mv[RAIL_12V] = unfield(bits, 20, 16);
@@ -128,22 +143,49 @@ static uint64_t op_of(const struct events_ring *r, uint8_t reference)
 	return r->op[(r->op_next - age) % EVENTS_OPS];
 }
 
+static void pack_data(uint8_t data[8], const struct event *e)
+{
+	uint32_t value = (uint32_t)e->value;
+
+	if (!events_is_of_slot(e->kind)) {
+		put_le(data, 4, value);
+		return;
+	}
+	if (e->kind == EVENT_SLOT_STATE)
+		value = e->fall_us < EVENTS_FALL_MAX_US ? e->fall_us
+							: EVENTS_FALL_MAX_US;
+	put_le(data, VALUE_BYTES, value);
+	pack_vi(data + VALUE_BYTES, &e->vi);
+}
+
+static void unpack_data(const uint8_t data[8], struct event *out)
+{
+	uint32_t value;
+
+	if (!events_is_of_slot(out->kind)) {
+		out->value = (int32_t)get_le(data, 4);
+		return;
+	}
+	value = (uint32_t)get_le(data, VALUE_BYTES);
+	if (out->kind == EVENT_SLOT_STATE)
+		out->fall_us = value;
+	else /* the sign is bit 23 */
+		out->value = (int32_t)(value ^ 0x800000u) - 0x800000;
+	unpack_vi(data + VALUE_BYTES, &out->vi);
+}
+
 uint32_t events_add(struct events_ring *r, const struct event *e)
 {
 	uint32_t number = r->next;
 	struct events_record *rec = record_of(r, number);
-	uint32_t value =
-		e->kind == EVENT_SLOT_STATE ? e->fall_us : (uint32_t)e->value;
 
-	for (unsigned i = 0; i < 3; i++)
-		rec->at[i] = (uint16_t)(e->at_us >> (16 * i));
-	rec->value[0] = (uint16_t)value;
-	rec->value[1] = (uint16_t)(value >> 16);
+	memset(rec, 0, sizeof(*rec));
+	put_le(rec->at, sizeof(rec->at), e->at_us);
 	rec->op = op_reference(r, e->op_id);
 	rec->kind_fault =
 		(uint8_t)((unsigned)e->kind << 4 | (unsigned)e->fault);
 	rec->state_slot = (uint8_t)((unsigned)e->state << 4 | e->slot);
-	pack_vi(rec->vi, &e->vi);
+	pack_data(rec->data, e);
 	rec->boot = (uint8_t)r->boot_id;
 	rec->check = check_of(rec, number);
 	/* A reset before this line forgets the event, after it keeps it. */
@@ -160,7 +202,6 @@ static void unpack(const struct events_ring *r, uint32_t number,
 		   struct event *out)
 {
 	const struct events_record *rec = &r->record[number % EVENTS_SIZE];
-	uint32_t value = rec->value[0] | (uint32_t)rec->value[1] << 16;
 
 	memset(out, 0, sizeof(*out));
 	out->number = number;
@@ -168,13 +209,8 @@ static void unpack(const struct events_ring *r, uint32_t number,
 	out->fault = (slot_fault)(rec->kind_fault & 15);
 	out->state = (slot_state)(rec->state_slot >> 4);
 	out->slot = rec->state_slot & 15;
-	out->at_us = rec->at[0] | (uint64_t)rec->at[1] << 16 |
-		     (uint64_t)rec->at[2] << 32;
-	if (out->kind == EVENT_SLOT_STATE)
-		out->fall_us = value;
-	else
-		out->value = (int32_t)value;
-	unpack_vi(rec->vi, &out->vi);
+	out->at_us = get_le(rec->at, sizeof(rec->at));
+	unpack_data(rec->data, out);
 	out->op_id = op_of(r, rec->op);
 	out->boot_id = r->boot_id - (uint8_t)((uint8_t)r->boot_id - rec->boot);
 }

@@ -22,17 +22,29 @@ struct event {
 	slot_fault fault;
 	int32_t value;         /* not kept for EVENT_SLOT_STATE */
 	uint32_t fall_us;      /* kept for EVENT_SLOT_STATE only */
-	struct rail_sample vi; /* kept to 8 mV, 16 mV on 12 V, and 8 mA */
+	struct rail_sample vi; /* kept if events_is_of_slot() */
 	uint64_t op_id;        /* 0 once 16 later commands have made events */
 	uint32_t boot_id;
 };
 
+/* Of a slot: readings are kept, to 8 mV, 16 mV on 12 V, and 8 mA, and 24 bits
+ * of the value or fall time, which stops at their end. Of the rig: the whole
+ * value and no readings, for there are none. */
+static inline bool events_is_of_slot(event_kind kind)
+{
+	return kind == EVENT_SLOT_STATE || kind == EVENT_FAULT ||
+	       kind == EVENT_FAULT_CLEARED || kind == EVENT_SHED ||
+	       kind == EVENT_GATE;
+}
+
+#define EVENTS_FALL_MAX_US 0xffffffu /* discharging may last 5 s */
+
+/* Bytes only: two of padding would be 512 in the ring. */
 struct events_record {
-	uint16_t at[3];
-	uint16_t value[2];
+	uint8_t at[6];
 	uint8_t kind_fault;
 	uint8_t state_slot;
-	uint8_t vi[5];
+	uint8_t data[8]; /* of a slot: value 3, readings 5; else value 4 */
 	uint8_t op;
 	uint8_t boot;
 	uint8_t check;

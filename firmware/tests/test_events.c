@@ -73,6 +73,39 @@ static void a_state_keeps_its_fall_time(void **state)
 	assert_int_equal(out.value, 0);
 }
 
+static void a_record_has_no_padding(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(struct events_record), 19);
+}
+
+static void an_event_of_the_rig_keeps_its_whole_value(void **state)
+{
+	static const int32_t values[] = { 0, -1, INT32_MAX, INT32_MIN, 85123 };
+	struct event e = { .kind = EVENT_CONFIG };
+	struct event out;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		e.value = values[i];
+		events_add(&ring, &e);
+		assert_true(events_after(&ring, i, &out));
+		assert_int_equal(out.value, values[i]);
+		assert_int_equal(out.vi.mv[RAIL_5V], 0);
+	}
+}
+
+static void a_fall_beyond_its_bits_is_held_at_their_end(void **state)
+{
+	struct event e = { .kind = EVENT_SLOT_STATE, .fall_us = 20000000 };
+	struct event out;
+
+	(void)state;
+	events_add(&ring, &e);
+	assert_true(events_after(&ring, 0, &out));
+	assert_int_equal(out.fall_us, EVENTS_FALL_MAX_US);
+}
+
 static void events_survive_a_reset_and_numbers_go_on(void **state)
 {
 	struct event e;
@@ -204,6 +237,11 @@ int main(void)
 				       fresh),
 		cmocka_unit_test_setup(an_event_comes_out_as_it_went_in, fresh),
 		cmocka_unit_test_setup(a_state_keeps_its_fall_time, fresh),
+		cmocka_unit_test(a_record_has_no_padding),
+		cmocka_unit_test_setup(
+			an_event_of_the_rig_keeps_its_whole_value, fresh),
+		cmocka_unit_test_setup(
+			a_fall_beyond_its_bits_is_held_at_their_end, fresh),
 		cmocka_unit_test_setup(events_survive_a_reset_and_numbers_go_on,
 				       fresh),
 		cmocka_unit_test_setup(

@@ -15,7 +15,7 @@
 #define COUNTS_PER_US (LM3S_HZ / 1000000u)
 
 #define LAST_WORDS_MAGIC 0x1a57c0deu
-#define RETAINED_BYTES   5272u /* the event ring, to the byte */
+#define RETAINED_BYTES   5016u /* the event ring, to the byte */
 
 __attribute__((section(".noinit"))) struct lm3s_last_words lm3s_last_words;
 __attribute__((section(".noinit"),
