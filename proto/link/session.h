@@ -114,22 +114,22 @@ struct session_packet {
 };
 
 struct session_cfg {
-	enum session_role role;
-	uint8_t major; /* SESSION_MAJOR but in tests */
-	uint8_t minor;
-	uint8_t lowest_major;
 	uint64_t schema;
 	const struct session_ops *ops;
 	void *arg;
 	/* The caller's memory, for the session's life. */
 	struct session_packet *packets; /* window entries */
 	uint8_t *payloads;              /* window * payload_max bytes */
-	uint16_t payload_max;           /* longest reliable payload sent */
-	uint8_t window;                 /* 1..SESSION_WINDOW_MAX; 4 */
 	uint8_t *tx;
 	/* >= FRAME_WIRE_BYTES() of the longest unreliable payload and of the
 	 * longest one else: payload_max or CONTROL_BYTES_MAX. */
 	uint16_t tx_size;
+	uint16_t payload_max; /* longest reliable payload sent */
+	uint8_t window;       /* 1..SESSION_WINDOW_MAX; 4 */
+	uint8_t major;        /* SESSION_MAJOR but in tests */
+	uint8_t minor;
+	uint8_t lowest_major;
+	enum session_role role;
 };
 
 struct session_stats {
@@ -149,60 +149,62 @@ struct session_stats {
 	uint32_t losses;
 };
 
-/* Read freely, change only through the functions. */
+/* Read freely, change only through the functions. In each group the widest
+ * first: firmware has no RAM for holes. */
 struct session {
 	struct session_cfg cfg;
-	enum session_state state;
-	uint16_t id;
 	struct control_hello peer;
 	struct session_stats stats;
 
 	/* reliable, outgoing: packets[(first + i) % window] */
+	uint64_t progress_us; /* the last time an ack took something away */
+	uint32_t srtt_us;
+	uint32_t rttvar_us;
+	uint16_t next_seq;
 	uint8_t first;
 	uint8_t count;
 	uint8_t unsent;  /* index from which poll encodes (again) */
 	uint8_t tries;   /* of the oldest packet */
 	uint8_t backoff; /* doublings of the timeout */
-	uint16_t next_seq;
 	bool have_rtt;
-	uint32_t srtt_us;
-	uint32_t rttvar_us;
-	uint64_t progress_us; /* the last time an ack took something away */
 
 	/* incoming */
-	struct frame_splitter splitter;
+	uint64_t last_rx_us; /* the last valid frame of this session */
+	uint64_t ack_due_us;
 	uint16_t expected; /* next reliable seq */
 	uint16_t unreliable_seq[CHANNEL_COUNT];
 	bool unreliable_seen[CHANNEL_COUNT];
-	uint64_t last_rx_us; /* the last valid frame of this session */
 	bool ack_pending;
-	uint64_t ack_due_us;
-
-	/* outgoing bytes */
-	uint16_t tx_head;
-	uint16_t tx_len;
-	uint32_t tx_queued; /* bytes ever put in, wraps */
-	uint32_t tx_left;   /* bytes ever taken out, wraps */
-	uint64_t tx_left_us;
-	bool need_lead;
-	uint16_t tx_seq[CHANNEL_COUNT];
 
 	/* channel 0 */
-	bool hello_ack_pending;
-	bool pong_pending;
 	struct control_stamps pong;
-	bool no_session_pending;
-	uint16_t no_session_id;
-	bool all_off_ack_pending;
-	uint32_t all_off_token; /* rig: to answer; host: asked */
-	bool all_off_wanted;
 	uint64_t all_off_at_us;
-	uint64_t hello_at_us; /* next HELLO */
-	uint32_t hello_wait_us;
+	uint64_t hello_at_us;   /* next HELLO */
 	uint64_t hello_time_us; /* rig: HELLO in force; tells a repeat */
 	uint64_t ping_at_us;
+	uint32_t hello_wait_us;
+	uint32_t all_off_token; /* rig: to answer; host: asked */
 	uint32_t pings;
 	uint16_t ping_id;
+	uint16_t no_session_id;
+	bool hello_ack_pending;
+	bool pong_pending;
+	bool no_session_pending;
+	bool all_off_ack_pending;
+	bool all_off_wanted;
+
+	/* outgoing bytes */
+	bool need_lead;
+	uint16_t tx_head;
+	uint64_t tx_left_us;
+	uint32_t tx_queued; /* bytes ever put in, wraps */
+	uint32_t tx_left;   /* bytes ever taken out, wraps */
+	uint16_t tx_len;
+	uint16_t tx_seq[CHANNEL_COUNT];
+
+	uint16_t id;
+	enum session_state state;
+	struct frame_splitter splitter;
 };
 
 /* State DOWN, all memory of cfg is taken over. */
