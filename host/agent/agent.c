@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "host/agent/record.h"
 #include "host/util/log.h"
 
 static int agent_make_folders(const struct agent_cfg *cfg, struct err *err)
@@ -78,6 +79,8 @@ int agent_open(struct agent *a, const struct agent_cfg *cfg, struct err *err)
 		rc = agent_read_boot_id(a, err);
 	if (!rc)
 		rc = agent_open_knobs(a, err);
+	if (!rc)
+		record_check_all(a);
 	if (!rc)
 		rc = fs_path(path, "%s/spool", cfg->state_dir);
 	if (!rc)

@@ -89,6 +89,11 @@ int svc_spool_get(struct call *call);
 int svc_spool_ack(struct call *call);
 int svc_reset(struct call *call);
 
+/* One result of the spool, in arena; NULL with *rc. A damaged one is set aside:
+ * -EBADMSG, and the next time it is not there. Any thread. */
+Bay__CellResult *agent_spooled(const struct agent *a, const char *id,
+			       struct arena *arena, int *rc);
+
 /* Reply with one result of the spool. -ENOENT, -EBADMSG. */
 int agent_spool_result(struct call *call, const char *id);
 

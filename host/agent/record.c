@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/agent/damaged.h"
 #include "host/agent/disk.h"
 #include "host/agent/mounts.h"
 #include "host/agent/probe.h"
 #include "host/array/md.h"
+#include "host/util/log.h"
 #include "host/util/parse.h"
 
 #define RECORD_MAX_BYTES 65536u
@@ -96,6 +98,8 @@ int record_load(const struct agent *a, const char *name, struct arena *arena,
 	if (!rc)
 		rc = record_parse(&b, arena, out);
 	buf_free(&b);
+	if (damaged_is(rc))
+		return damaged_record(a, name, arena, out, err);
 	(void)str_copy(out->name, sizeof(out->name), name);
 	if (rc == -ENOENT)
 		return err_set(err, rc,
@@ -142,6 +146,20 @@ char **record_names(const struct agent *a, struct arena *arena)
 	return (char **)(uintptr_t)names.arg;
 }
 
+void record_check_all(const struct agent *a)
+{
+	struct arena arena = { 0 };
+	char **names = record_names(a, &arena);
+	struct err err = { 0 };
+	struct record r;
+
+	for (size_t n = 0; names[n]; n++) {
+		if (record_load(a, names[n], &arena, &r, &err))
+			log_warnx("%s", err.text);
+	}
+	arena_free(&arena);
+}
+
 bool record_same_spec(const Bay__ArraySpec *a, const Bay__ArraySpec *b)
 {
 	if (strcmp(a->layout, b->layout) != 0 || a->n_serial != b->n_serial ||
@@ -185,6 +203,8 @@ int record_check_disks(const struct agent *a, const char *name,
 		if (strcmp(names[n], name) == 0)
 			continue;
 		rc = record_load(a, names[n], arena, &r, err);
+		if (rc == -ENOENT)
+			continue;
 		if (rc)
 			return rc;
 		for (size_t i = 0; i < count; i++) {

@@ -20,10 +20,15 @@ struct record {
 };
 
 int record_save(const struct agent *a, const struct record *r, struct err *err);
-/* -ENOENT: no array of that name, with a sentence. */
+/* -ENOENT: no array of that name, with a sentence. A damaged note is set aside
+ * first, see damaged_record: 0 when the disks tell of the array, else -ENOENT.
+ */
 int record_load(const struct agent *a, const char *name, struct arena *arena,
 		struct record *out, struct err *err);
 int record_delete(const struct agent *a, const char *name);
+
+/* Look at every record, so that damaged ones are set aside. */
+void record_check_all(const struct agent *a);
 
 /* Names of all, sorted, in arena; NULL-ended. */
 char **record_names(const struct agent *a, struct arena *arena);
@@ -33,7 +38,7 @@ bool record_same_spec(const Bay__ArraySpec *a, const Bay__ArraySpec *b);
 
 /* Whether disks, named by serial or WWN, are free for the array of this name:
  * no record of another has one of them. -EPERM names the array that does;
- * other -errno: a record cannot be read. */
+ * other -errno: a record can neither be read nor be set aside. */
 int record_check_disks(const struct agent *a, const char *name,
 		       char *const *serial, size_t count, struct arena *arena,
 		       struct err *err);

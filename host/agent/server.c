@@ -93,24 +93,21 @@ static void server_log(void *arg, enum log_level level, const char *text)
 static void server_push_result(struct server *v)
 {
 	struct arena arena = { 0 };
-	ProtobufCAllocator in_arena = agent_arena_allocator(&arena);
 	Bay__Envelope env = BAY__ENVELOPE__INIT;
 	Bay__AgentEvent event = BAY__AGENT_EVENT__INIT;
 	struct spool_item *item;
-	struct buf b = { 0 };
-	size_t count;
+	size_t count = 0;
+	int rc;
 
-	if (spool_list(&v->agent->spool, &arena, &item, &count) == 0 && count &&
-	    spool_get(&v->agent->spool, item[0].id, &b) == 0)
-		event.result = bay__cell_result__unpack(
-			&in_arena, b.len, (const uint8_t *)buf_str(&b));
+	(void)spool_list(&v->agent->spool, &arena, &item, &count);
+	for (size_t i = 0; !event.result && i < count; i++)
+		event.result = agent_spooled(v->agent, item[i].id, &arena, &rc);
 	if (event.result) {
 		event.body_case = BAY__AGENT_EVENT__BODY_RESULT;
 		env.body_case = BAY__ENVELOPE__BODY_EVENT;
 		env.event = &event;
 		server_send(v, &env);
 	}
-	buf_free(&b);
 	arena_free(&arena);
 }
 

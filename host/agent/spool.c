@@ -275,6 +275,18 @@ int spool_get(const struct spool *s, const char *id, struct buf *out)
 	return 0;
 }
 
+int spool_set_aside(const struct spool *s, const char *id)
+{
+	char path[FS_PATH_BYTES];
+	char aside[FS_PATH_BYTES];
+	int rc = spool_path(s, id, SPOOL_SUFFIX, path);
+
+	/* Ids are never used twice, so that name is free. */
+	if (!rc)
+		rc = spool_path(s, id, SPOOL_SUFFIX FS_ASIDE, aside);
+	return rc ? rc : s->ops->rename(s->ops->arg, path, aside);
+}
+
 int spool_ack(struct spool *s, const char *id)
 {
 	char path[FS_PATH_BYTES];

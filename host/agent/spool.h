@@ -72,6 +72,8 @@ int spool_list(const struct spool *s, struct arena *arena,
 unsigned spool_count(const struct spool *s);
 /* Packed CellResult into out. -ENOENT; -EBADMSG: the file is damaged. */
 int spool_get(const struct spool *s, const char *id, struct buf *out);
+/* Take a damaged result out of the list; its file is kept as ID.cell.bad. */
+int spool_set_aside(const struct spool *s, const char *id);
 /* Forget a result; one that is not there is success. */
 int spool_ack(struct spool *s, const char *id);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/agent/damaged.h"
 #include "host/agent/guard.h"
 #include "host/agent/mounts.h"
 #include "host/agent/record.h"
@@ -315,6 +316,8 @@ int svc_array_show(struct call *call)
 			continue;
 		rc = record_load(call->agent, names[i], call->arena, &r,
 				 &call->err);
+		if (rc == -ENOENT) /* damaged: below */
+			continue;
 		if (!rc)
 			rc = record_state(call->agent, &r, call->arena,
 					  &all->array[all->n_array],
@@ -323,6 +326,7 @@ int svc_array_show(struct call *call)
 			return rc;
 		all->n_array++;
 	}
+	all->damaged = damaged_list(call->agent, call->arena, &all->n_damaged);
 	call->reply->body_case = BAY__REPLY__BODY_ARRAYS;
 	call->reply->arrays = all;
 	return 0;

@@ -3,26 +3,50 @@
 
 #include <errno.h>
 
-static Bay__SpoolEntry *spool_entry(const struct spool *s,
+#include "host/agent/damaged.h"
+#include "host/util/log.h"
+
+Bay__CellResult *agent_spooled(const struct agent *a, const char *id,
+			       struct arena *arena, int *rc)
+{
+	ProtobufCAllocator in_arena = agent_arena_allocator(arena);
+	Bay__CellResult *result = NULL;
+	struct buf b = { 0 };
+
+	*rc = spool_get(&a->spool, id, &b);
+	if (!*rc)
+		result = bay__cell_result__unpack(&in_arena, b.len,
+						  (const uint8_t *)buf_str(&b));
+	if (!*rc && !result)
+		*rc = -EBADMSG;
+	buf_free(&b);
+	if (!damaged_is(*rc))
+		return result;
+	*rc = spool_set_aside(&a->spool, id);
+	if (!*rc) {
+		log_warnx("result %s was damaged and is kept as "
+			  "%s/%s.cell" FS_ASIDE "; its cell is to be run again",
+			  id, a->spool.dir, id);
+		*rc = -EBADMSG;
+	}
+	return NULL;
+}
+
+static Bay__SpoolEntry *spool_entry(const struct agent *a,
 				    const struct spool_item *item,
 				    struct arena *arena)
 {
 	Bay__SpoolEntry *e = arena_alloc(arena, sizeof(*e));
-	Bay__CellResult *result = NULL;
-	struct buf b = { 0 };
+	int rc;
+	const Bay__CellResult *result = agent_spooled(a, item->id, arena, &rc);
 
+	if (!result)
+		return NULL;
 	bay__spool_entry__init(e);
 	e->spool_id = arena_strdup(arena, item->id);
 	e->bytes = item->bytes;
-	if (spool_get(s, item->id, &b) == 0)
-		result = bay__cell_result__unpack(NULL, b.len,
-						  (const uint8_t *)b.data);
-	if (result) {
-		e->cell_key = arena_strdup(arena, result->key);
-		e->attempt = result->attempt;
-		bay__cell_result__free_unpacked(result, NULL);
-	}
-	buf_free(&b);
+	e->cell_key = result->key;
+	e->attempt = result->attempt;
 	return e;
 }
 
@@ -38,9 +62,11 @@ int svc_spool_list(struct call *call)
 		return err_sys(&call->err, rc, "cannot list %s", s->dir);
 	bay__spool_list__init(list);
 	list->entry = arena_array(call->arena, count + 1, sizeof(*list->entry));
-	for (size_t i = 0; i < count; i++)
-		list->entry[list->n_entry++] =
-			spool_entry(s, &item[i], call->arena);
+	for (size_t i = 0; i < count; i++) {
+		list->entry[list->n_entry] =
+			spool_entry(call->agent, &item[i], call->arena);
+		list->n_entry += list->entry[list->n_entry] != NULL;
+	}
 	call->reply->body_case = BAY__REPLY__BODY_SPOOL;
 	call->reply->spool = list;
 	return 0;
@@ -64,26 +90,18 @@ int svc_spool_ack(struct call *call)
 
 int agent_spool_result(struct call *call, const char *id)
 {
-	struct spool *s = &call->agent->spool;
-	ProtobufCAllocator in_arena = agent_arena_allocator(call->arena);
-	struct buf b = { 0 };
-	int rc = spool_get(s, id, &b);
+	int rc;
 
-	if (!rc) {
-		call->reply->result = bay__cell_result__unpack(
-			&in_arena, b.len, (const uint8_t *)buf_str(&b));
-		if (!call->reply->result)
-			rc = -EBADMSG;
-	}
-	buf_free(&b);
+	call->reply->result = agent_spooled(call->agent, id, call->arena, &rc);
 	if (!rc) {
 		call->reply->body_case = BAY__REPLY__BODY_RESULT;
 		return 0;
 	}
 	if (rc == -EBADMSG)
 		return err_set(&call->err, rc,
-			       "result %.48s in %s is damaged; acknowledge it "
-			       "and run its cell again",
-			       id, s->dir);
+			       "result %.48s in %.300s was damaged and is kept "
+			       "there as %.48s.cell" FS_ASIDE
+			       "; run its cell again",
+			       id, call->agent->spool.dir, id);
 	return err_sys(&call->err, rc, "there is no result %.48s", id);
 }

@@ -263,7 +263,11 @@ static void teardown_array(struct teardown *t, const char *name)
 	struct err err = { 0 };
 	struct record r;
 
-	if (record_load(t->agent, name, t->arena, &r, &err)) {
+	int rc = record_load(t->agent, name, t->arena, &r, &err);
+
+	if (rc == -ENOENT) /* damaged, and told */
+		return;
+	if (rc) {
 		argv_add(&t->left, err.text);
 		return;
 	}

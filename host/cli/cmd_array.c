@@ -212,7 +212,7 @@ static int show(struct array_job *j, const char *name)
 {
 	Bay__Reply *reply = NULL;
 	json_t *list;
-	size_t i;
+	size_t i, k;
 	int ret;
 
 	ret = array_job_ask_arrays(j, name, &reply);
@@ -226,6 +226,8 @@ static int show(struct array_job *j, const char *name)
 		else
 			print_array(reply->arrays->array[i]);
 	}
+	for (k = 0; k < reply->arrays->n_damaged; k++)
+		fprintf(stderr, "bay: agent: %s\n", reply->arrays->damaged[k]);
 	if (j->cli->json)
 		print_json(json_incref(list), JSON_DOCUMENT);
 	if (!i && !j->cli->json)

@@ -95,17 +95,19 @@ static int knob_journal_save(struct knob_journal *j)
 }
 
 /* A damaged journal is kept for a person to read, out of the way. */
-static int knob_journal_set_aside(struct knob_journal *j, const struct buf *b,
-				  struct err *err)
+static int knob_journal_set_aside(struct knob_journal *j, struct err *err)
 {
-	char aside[KNOB_PATH_BYTES + 8];
+	char aside[KNOB_ASIDE_BYTES];
+	int rc = j->ops->set_aside(j->ops->arg, j->path, aside);
 
-	(void)snprintf(aside, sizeof(aside), "%s.bad", j->path);
-	(void)j->ops->save(j->ops->arg, aside, b->data, b->len);
-	(void)j->ops->remove(j->ops->arg, j->path);
+	j->count = 0;
+	if (rc)
+		return err_sys(err, rc,
+			       "%s is damaged and cannot be moved away",
+			       j->path);
 	return err_set(err, -EBADMSG,
-		       "%s is damaged and was moved to %s; settings that it "
-		       "held may still be changed",
+		       "%s is damaged and was moved to %.300s; settings that "
+		       "it held may still be changed",
 		       j->path, aside);
 }
 
@@ -125,11 +127,12 @@ int knob_journal_open(struct knob_journal *j, const struct knob_ops *ops,
 		buf_free(&b);
 		return 0;
 	}
-	if (rc)
+	/* Much too long, or its medium fails: damaged as well. */
+	if (rc && rc != -EFBIG && rc != -EIO)
 		rc = err_sys(err, rc, "cannot read %s", path);
-	else if (knob_journal_parse(j, buf_str(&b), b.len, written_by,
-				    sizeof(written_by)))
-		rc = knob_journal_set_aside(j, &b, err);
+	else if (rc || knob_journal_parse(j, buf_str(&b), b.len, written_by,
+					  sizeof(written_by)))
+		rc = knob_journal_set_aside(j, err);
 	else if (strcmp(written_by, boot_id) != 0) {
 		j->count = 0;
 		rc = ops->remove(ops->arg, path);

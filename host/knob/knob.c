@@ -179,10 +179,17 @@ static int knob_files_remove(void *arg, const char *path)
 	return fs_unlink_sync(path);
 }
 
+static int knob_files_set_aside(void *arg, const char *path, char *aside)
+{
+	(void)arg;
+	return fs_set_aside(path, aside);
+}
+
 const struct knob_ops knob_ops_files = {
 	.read_line = knob_files_read_line,
 	.write_text = knob_files_write_text,
 	.load = knob_files_load,
 	.save = knob_files_save,
 	.remove = knob_files_remove,
+	.set_aside = knob_files_set_aside,
 };

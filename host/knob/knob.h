@@ -71,8 +71,12 @@ struct knob_ops {
 	/* Durable, all or nothing. */
 	int (*save)(void *arg, const char *path, const void *data, size_t len);
 	int (*remove)(void *arg, const char *path);
+	/* Durable, to a name that is free: aside, KNOB_ASIDE_BYTES. */
+	int (*set_aside)(void *arg, const char *path, char *aside);
 	void *arg;
 };
+
+#define KNOB_ASIDE_BYTES 1024u
 
 extern const struct knob_ops knob_ops_files;
 

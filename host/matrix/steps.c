@@ -127,31 +127,39 @@ int step_inventory(struct controller *c, const Bay__Cell *cell, struct err *err)
 	return ret;
 }
 
+/* A damaged note is told; the inventory of each cell looks at the disks
+ * themselves. */
+static int check_arrays(struct controller *c, const Bay__ArrayStates *all,
+			struct err *err)
+{
+	size_t i;
+
+	for (i = 0; i < all->n_damaged; i++)
+		control_note(c, "agent: %s", all->damaged[i]);
+	for (i = 0; i < all->n_array; i++)
+		if (strcmp(all->array[i]->name, CONTROL_ARRAY) != 0)
+			return err_set(err, -EPERM,
+				       "array %s was made by hand and is in "
+				       "use; 'bay array destroy' it first if "
+				       "its data may go",
+				       all->array[i]->name);
+	return 0;
+}
+
 int step_check_arrays(struct controller *c, struct err *err)
 {
 	Bay__Request req = BAY__REQUEST__INIT;
 	Bay__ArrayShowReq show = BAY__ARRAY_SHOW_REQ__INIT;
 	Bay__Reply *reply = NULL;
-	size_t i;
 	int ret;
 
 	req.op_case = BAY__REQUEST__OP_ARRAY_SHOW;
 	req.array_show = &show;
 	ret = dut_call(c->dut, &req, step_ms(c), &reply, err);
-	/* An array whose disks are away cannot be shown; the inventory of
-	 * each cell looks at the disks themselves. */
 	if (ret < 0)
-		return ret == -EREMOTEIO ? 0 : ret;
+		return ret;
 	if (reply->body_case == BAY__REPLY__BODY_ARRAYS && reply->arrays)
-		for (i = 0; i < reply->arrays->n_array && ret == 0; i++)
-			if (strcmp(reply->arrays->array[i]->name,
-				   CONTROL_ARRAY) != 0)
-				ret = err_set(
-					err, -EPERM,
-					"array %s was made by hand and is in "
-					"use; 'bay array destroy' it first if "
-					"its data may go",
-					reply->arrays->array[i]->name);
+		ret = check_arrays(c, reply->arrays, err);
 	bay__reply__free_unpacked(reply, NULL);
 	return ret;
 }

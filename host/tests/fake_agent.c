@@ -302,11 +302,14 @@ static void do_show(uint32_t id)
 	Bay__ArrayStates l = BAY__ARRAY_STATES__INIT;
 	Bay__ArrayState a = BAY__ARRAY_STATE__INIT, *as[1] = { &a };
 	Bay__ArraySpec spec = BAY__ARRAY_SPEC__INIT;
+	char *damaged = (char *)fake_agent.damaged;
 
 	a.name = (char *)"data";
 	a.spec = &spec;
 	l.array = as;
 	l.n_array = fake_agent.other_array;
+	l.damaged = &damaged;
+	l.n_damaged = fake_agent.damaged != NULL;
 	r.body_case = BAY__REPLY__BODY_ARRAYS;
 	r.arrays = &l;
 	answer(id, &r);

@@ -33,6 +33,7 @@ struct fake_agent {
 	bool fired;
 	bool foreign;            /* every disk has a foreign signature */
 	bool other_array;        /* one is there that no cell made */
+	const char *damaged;     /* what it tells of a damaged file */
 	const char *missing;     /* serial of a disk that never comes */
 	unsigned fail_workloads; /* that end as CELL_FAILED */
 	/* Serial of a disk that goes away under the first cell that has it. */

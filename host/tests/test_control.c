@@ -30,6 +30,7 @@ static struct {
 	unsigned full_at; /* write of the journal at which its disk is full */
 	bool was_full;
 	unsigned ended; /* cells that were told to have ended */
+	char note[256]; /* the first one */
 } t;
 
 /* More than a busy machine takes for an answer. */
@@ -127,6 +128,13 @@ static void on_ended(void *arg, const Bay__Cell *cell, Bay__CellState state,
 	t.ended++;
 }
 
+static void on_note(void *arg, const char *text)
+{
+	(void)arg;
+	if (!*t.note)
+		snprintf(t.note, sizeof(t.note), "%s", text);
+}
+
 /* One bay run: journal opened, recovered, planned, run, closed. */
 static enum control_end run(void)
 {
@@ -142,13 +150,14 @@ static enum control_end run(void)
 			   .ping_ms = 20,
 			   .silence_ms = t.silence_ms },
 		.boot = boot,
-		.watch = { .ended = on_ended },
+		.watch = { .ended = on_ended, .note = on_note },
 	};
 	enum control_end end;
 	unsigned n;
 
 	memset(&t.err, 0, sizeof(t.err));
 	t.ended = 0;
+	t.note[0] = '\0';
 	if (store_open(t.db, STORE_WRITE, FAIL_VFS_NAME, &cfg.store, &t.err) <
 		    0 ||
 	    store_plan(cfg.store, "e", "b", "m", t.plan.cell, t.plan.n,
@@ -470,6 +479,33 @@ static void an_array_made_by_hand_stops_the_run_before_it_begins(void **state)
 	unload();
 }
 
+static void a_damaged_file_of_the_agents_is_told_and_no_obstacle(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.damaged = "the note of an array was damaged";
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_non_null(strstr(t.note, "the note of an array was damaged"));
+	assert_complete();
+	unload();
+}
+
+/* What is not known to be free must not be reset. */
+static void arrays_that_cannot_be_shown_stop_the_run(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.fault_at = 2;
+	fake_agent.fault = FAKE_FAIL;
+	fake_agent.array = true;
+	assert_int_not_equal(run(), CONTROL_DONE);
+	assert_non_null(strstr(t.err.text, "a tool failed"));
+	assert_true(fake_agent.array);
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	unload();
+}
+
 /* ---- Ctrl-C, full disk, kernels --------------------------------------------
  */
 
@@ -590,6 +626,9 @@ int main(void)
 		cmocka_unit_test(a_foreign_signature_stops_everything),
 		cmocka_unit_test(
 			an_array_made_by_hand_stops_the_run_before_it_begins),
+		cmocka_unit_test(
+			a_damaged_file_of_the_agents_is_told_and_no_obstacle),
+		cmocka_unit_test(arrays_that_cannot_be_shown_stop_the_run),
 		cmocka_unit_test(ctrl_c_restores_machine_and_slots),
 		cmocka_unit_test(a_second_ctrl_c_leaves_at_once),
 		cmocka_unit_test(a_full_results_disk_loses_no_result),

@@ -13,6 +13,8 @@
 
 #include "host/util/parse.h"
 
+#define FS_ASIDE_MAX 1000u
+
 #define FS_READ_STEP 4096u
 
 int fs_path(char path[FS_PATH_BYTES], const char *fmt, ...)
@@ -189,6 +191,17 @@ int fs_write_atomic(const char *path, const void *data, size_t len)
 	if (rc)
 		(void)unlink(tmp);
 	return rc;
+}
+
+int fs_set_aside(const char *path, char aside[FS_PATH_BYTES])
+{
+	int rc = fs_path(aside, "%s" FS_ASIDE, path);
+
+	for (unsigned i = 1; !rc && i < FS_ASIDE_MAX && fs_exists(aside); i++)
+		rc = fs_path(aside, "%s" FS_ASIDE "-%u", path, i);
+	if (!rc && fs_exists(aside))
+		rc = -EEXIST;
+	return rc ? rc : fs_rename_sync(path, aside);
 }
 
 int fs_unlink_sync(const char *path)

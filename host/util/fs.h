@@ -31,6 +31,11 @@ int fs_write_text(const char *path, const char *text);
 int fs_write_atomic(const char *path, const void *data, size_t len);
 /* rename, and fsync of the folder of the new name. */
 int fs_rename_sync(const char *from, const char *to);
+/* What is behind the name of a file that was set aside. */
+#define FS_ASIDE ".bad"
+/* Rename a file that cannot be read to PATH.bad, or to PATH.bad-1 and so on
+ * where that is taken; aside is its new name. Nothing is overwritten. */
+int fs_set_aside(const char *path, char aside[FS_PATH_BYTES]);
 /* unlink and fsync of the folder; -ENOENT is success. */
 int fs_unlink_sync(const char *path);
 

@@ -340,6 +340,38 @@ static void an_array_is_destroyed_when_its_pulled_disk_is_back(void **state)
 	expect(b, "! blkid -p $(disk T0000001) && ! blkid -p $(disk T0000002)");
 }
 
+/* The disks tell of an array whose note is garbage, if it runs or has a file
+ * system of its name. */
+static void an_array_with_a_damaged_note_is_found_again(void **state)
+{
+	static const char *const layouts[] = { "raid1", "raid0", "jbod" };
+	struct bed *b = *state;
+
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+		Bay__ArraySpec s = spec_of(layouts[i], 2);
+		const Bay__ArrayStates *all;
+
+		ok(client_array_create(&b->client, "keep", &s, false, true));
+		ok(client_mkfs(&b->client, "keep", "xfs"));
+		ok(client_mount(&b->client, "keep", "xfs"));
+		expect(b, "echo rubbish >/var/lib/bay-agent/arrays/keep");
+		all = ok(client_simple(&b->client, BAY__REQUEST__OP_ARRAY_SHOW))
+			      ->arrays;
+		assert_int_equal(all->n_array, 1);
+		assert_string_equal(all->array[0]->name, "keep");
+		assert_string_equal(all->array[0]->spec->layout, layouts[i]);
+		assert_int_equal(all->array[0]->spec->n_serial, 2);
+		assert_true(all->array[0]->clean);
+		assert_non_null(strstr(all->array[0]->target[0]->mount_point,
+				       "/mnt/keep/0"));
+		assert_int_equal(all->n_damaged, i + 1);
+		ok(client_unmount(&b->client, "keep"));
+		ok(client_array_zero(&b->client, "keep", both, 2));
+	}
+	expect(b, "ls /var/lib/bay-agent/arrays | grep -c '^keep.bad' | "
+		  "grep -x 3 && rm /var/lib/bay-agent/arrays/keep.bad*");
+}
+
 static void settings_survive_the_death_of_the_agent(void **state)
 {
 	struct bed *b = *state;
@@ -565,6 +597,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(an_array_is_assembled_again),
 		cmocka_unit_test(
 			an_array_is_destroyed_when_its_pulled_disk_is_back),
+		cmocka_unit_test(an_array_with_a_damaged_note_is_found_again),
 		cmocka_unit_test(settings_survive_the_death_of_the_agent),
 		cmocka_unit_test(a_killed_agent_takes_its_workload_along),
 		cmocka_unit_test(a_workload_is_cancelled_by_reset),

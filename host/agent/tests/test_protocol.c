@@ -459,22 +459,114 @@ static void options_that_name_another_device_are_refused(void **state)
 	assert_null(strstr(calls(b), "mkfs.ext4 -q"));
 }
 
-/* As a crash of the disk below could leave it. */
-static void a_damaged_note_of_an_array_is_told(void **state)
+static const Bay__ArrayStates *show(struct bed *b, size_t arrays)
 {
-	/* Kind of file system, node, then a request for no disks. */
-	static const char note[] = "\nmd127\n\x0a\x01t\x12\x07\x0a\x05"
-				   "raid1";
-	struct bed *b = *state;
+	const Bay__ArrayStates *all =
+		ok(client_simple(&b->client, BAY__REQUEST__OP_ARRAY_SHOW))
+			->arrays;
+
+	assert_int_equal(all->n_array, arrays);
+	return all;
+}
+
+static void put_state(struct bed *b, const char *name, const char *text,
+		      size_t len)
+{
 	char path[FS_PATH_BYTES];
 
+	assert_int_equal(fs_path(path, "%s/%s", b->state, name), 0);
+	assert_int_equal(fs_write_atomic(path, text, len), 0);
+}
+
+static bool has_state(struct bed *b, const char *name)
+{
+	char path[FS_PATH_BYTES];
+
+	assert_int_equal(fs_path(path, "%s/%s", b->state, name), 0);
+	return fs_exists(path);
+}
+
+/* One of the sentences about damaged files names it. */
+static void assert_told(struct bed *b, const char *name)
+{
+	const Bay__ArrayStates *all =
+		ok(client_simple(&b->client, BAY__REQUEST__OP_ARRAY_SHOW))
+			->arrays;
+
+	for (size_t i = 0; i < all->n_damaged; i++) {
+		if (strstr(all->damaged[i], name))
+			return;
+	}
+	fail_msg("%s is in none of %zu sentences", name, all->n_damaged);
+}
+
+/* As a crash of the disk below could leave it: kind of file system, node, then
+ * a request for no disks. */
+static const char bad_note[] = "\nmd127\n\x0a\x01t\x12\x07\x0a\x05raid1";
+
+static void a_damaged_note_of_an_array_is_told(void **state)
+{
+	struct bed *b = *state;
+
 	put(b, "sys/block/md127/md/array_state", "clean");
-	assert_int_equal(fs_path(path, "%s/arrays/t", b->state), 0);
-	assert_int_equal(fs_write_atomic(path, note, sizeof(note) - 1), 0);
+	put_state(b, "arrays/t", bad_note, sizeof(bad_note) - 1);
 	ok(client_hello(&b->client, both, 2));
-	want(client_simple(&b->client, BAY__REQUEST__OP_ARRAY_SHOW),
-	     BAY__AGENT_STATUS__AGENT_FAILED);
+	(void)show(b, 0);
+	assert_told(b, "arrays/t.bad");
+	assert_false(has_state(b, "arrays/t"));
 	ok(client_simple(&b->client, BAY__REQUEST__OP_PING));
+}
+
+static void a_damaged_note_is_in_no_other_arrays_way(void **state)
+{
+	struct bed *b = *state;
+	Bay__ArraySpec one = spec_of("single", both, 1);
+	Bay__ArraySpec two = spec_of("single", &both[1], 1);
+	const Bay__ResetState *reset;
+
+	ok(client_hello(&b->client, both, 2));
+	put_state(b, "arrays/t", "", 0);
+	ok(client_array_create(&b->client, "u", &one, false, false));
+	put_state(b, "arrays/t", "x", 1);
+	ok(client_array_zero(&b->client, "u", both, 1));
+	put_state(b, "arrays/t", bad_note, sizeof(bad_note) - 1);
+	/* Of its own name too, once it is out of the way. */
+	ok(client_array_create(&b->client, "t", &two, false, false));
+	put_state(b, "arrays/v", "x", 1);
+	reset = ok(client_simple(&b->client, BAY__REQUEST__OP_RESET))->reset;
+	assert_int_equal(reset->n_left, 0);
+	assert_int_equal(show(b, 0)->n_damaged, 4);
+	assert_told(b, "arrays/t.bad:");
+	assert_told(b, "arrays/t.bad-1");
+	assert_told(b, "arrays/t.bad-2");
+	assert_told(b, "arrays/v.bad");
+}
+
+static void an_agent_starts_whatever_is_damaged(void **state)
+{
+	static char long_text[1 << 20];
+	struct bed *b = *state;
+
+	memset(long_text, 'x', sizeof(long_text));
+	assert_int_equal(end_agent(b), 0);
+	put_state(b, "knobs.journal", long_text, sizeof(long_text));
+	put_state(b, "arrays/t", long_text, sizeof(long_text));
+	put_state(b, "spool/0-1.cell", "BAYS", 4);
+	start_agent(b);
+	assert_false(has_state(b, "arrays/t"));
+	ok(client_hello(&b->client, both, 2));
+	assert_int_equal(
+		ok(client_simple(&b->client, BAY__REQUEST__OP_SPOOL_LIST))
+			->spool->n_entry,
+		0);
+	assert_told(b, "knobs.journal.bad");
+	assert_told(b, "arrays/t.bad");
+	assert_told(b, "spool/0-1.cell.bad");
+	ok(client_knob(&b->client, "sysctl", "vm.swappiness", "10", ""));
+	assert_int_equal(end_agent(b), 0);
+	assert_file(b, "proc/sys/vm/swappiness", "60");
+	start_agent(b);
+	assert_true(has_state(b, "knobs.journal.bad"));
 }
 
 static void an_unfetched_result_is_pushed_to_the_next_controller(void **state)
@@ -490,6 +582,36 @@ static void an_unfetched_result_is_pushed_to_the_next_controller(void **state)
 			  30000);
 	assert_non_null(b->client.pushed);
 	assert_string_equal(b->client.pushed->key, "key");
+}
+
+/* The oldest comes first, and must not keep the others from coming. */
+static void a_damaged_result_does_not_hold_up_the_next(void **state)
+{
+	struct bed *b = *state;
+	Bay__Request *second;
+	const char *first;
+	char name[FS_PATH_BYTES];
+
+	make_mounted_mirror(b);
+	first = ok(client_ask(&b->client, dd_request(b, "size", "1M")))
+			->result->spool_id;
+	assert_int_equal(fs_path(name, "spool/%s.cell", first), 0);
+	second = dd_request(b, "size", "1M");
+	second->workload->attempt = 2;
+	ok(client_ask(&b->client, second));
+	put_state(b, name, "BAYS and more", 13);
+	assert_int_equal(end_agent(b), 0);
+	start_agent(b);
+	ok(client_hello(&b->client, both, 2));
+	client_wait_event(&b->client, (const uint64_t *)&b->client.pushed,
+			  30000);
+	assert_non_null(b->client.pushed);
+	assert_int_equal(b->client.pushed->attempt, 2);
+	assert_int_equal(
+		ok(client_simple(&b->client, BAY__REQUEST__OP_SPOOL_LIST))
+			->spool->n_entry,
+		1);
+	assert_told(b, name);
 }
 
 static void a_failing_tool_is_quoted_and_undone(void **state)
@@ -545,16 +667,6 @@ static void ping_and_cancel_do_not_wait_for_the_workload(void **state)
 	id = client_send(&b->client, dd_request(b, "seconds", "1000"));
 	ok(client_simple(&b->client, BAY__REQUEST__OP_PING));
 	cancel(b, id);
-}
-
-static const Bay__ArrayStates *show(struct bed *b, size_t arrays)
-{
-	const Bay__ArrayStates *all =
-		ok(client_simple(&b->client, BAY__REQUEST__OP_ARRAY_SHOW))
-			->arrays;
-
-	assert_int_equal(all->n_array, arrays);
-	return all;
 }
 
 static void pull_disk(struct bed *b, const char *name)
@@ -839,6 +951,9 @@ int main(int argc, char **argv)
 		TEST(a_cell_goes_its_whole_way),
 		TEST(options_that_name_another_device_are_refused),
 		TEST(a_damaged_note_of_an_array_is_told),
+		TEST(a_damaged_note_is_in_no_other_arrays_way),
+		TEST(an_agent_starts_whatever_is_damaged),
+		TEST(a_damaged_result_does_not_hold_up_the_next),
 		TEST(an_unfetched_result_is_pushed_to_the_next_controller),
 		TEST(a_failing_tool_is_quoted_and_undone),
 		TEST(ping_and_cancel_do_not_wait_for_the_workload),

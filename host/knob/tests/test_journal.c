@@ -134,10 +134,26 @@ static int world_remove(void *arg, const char *path)
 	return 0;
 }
 
+static int world_set_aside(void *arg, const char *path, char *aside)
+{
+	struct buf *b = world_file(arg, path, false);
+
+	if (world_fails(arg))
+		return -EROFS;
+	(void)snprintf(aside, KNOB_ASIDE_BYTES, "%s.bad", path);
+	world_put(arg, aside, b ? buf_str(b) : "");
+	b = world_file(arg, path, false);
+	if (b)
+		buf_clear(b);
+	return 0;
+}
+
 static struct knob_ops world_ops(struct world *w)
 {
-	return (struct knob_ops){ world_read_line, world_write_text, world_load,
-				  world_save,      world_remove,     w };
+	return (struct knob_ops){
+		world_read_line, world_write_text, world_load, world_save,
+		world_remove,    world_set_aside,  w
+	};
 }
 
 static void world_init(struct world *w)

@@ -64,6 +64,25 @@ static void reading_is_bounded(void **state)
 	buf_free(&b);
 }
 
+static void what_is_set_aside_overwrites_nothing(void **state)
+{
+	char path[FS_PATH_BYTES];
+	char aside[FS_PATH_BYTES];
+	char line[16];
+
+	assert_int_equal(fs_path(path, "%s/s", (char *)*state), 0);
+	assert_int_equal(fs_set_aside(path, aside), -ENOENT);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(fs_write_atomic(path, i ? "b" : "a", 1), 0);
+		assert_int_equal(fs_set_aside(path, aside), 0);
+		assert_false(fs_exists(path));
+	}
+	assert_string_equal(aside + strlen(path), ".bad-2");
+	assert_int_equal(fs_path(aside, "%s.bad", path), 0);
+	assert_int_equal(fs_read_line(aside, line, sizeof(line)), 0);
+	assert_string_equal(line, "a");
+}
+
 static void a_long_path_is_refused(void **state)
 {
 	char path[FS_PATH_BYTES];
@@ -81,6 +100,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_atomic_write_replaces_the_whole_content),
 		cmocka_unit_test(reading_is_bounded),
+		cmocka_unit_test(what_is_set_aside_overwrites_nothing),
 		cmocka_unit_test(a_long_path_is_refused),
 	};
 
