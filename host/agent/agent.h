@@ -41,6 +41,7 @@ struct agent {
 	size_t allowed_count;
 	atomic_bool hello_done; /* shared */
 	struct knob_journal knobs;
+	atomic_uint unrestored; /* shared: its count after the last request */
 	struct spool spool;
 	/* Shared: an eventfd, readable while the running request is to end. */
 	int cancel_fd;

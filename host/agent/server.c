@@ -12,6 +12,7 @@
 
 #include "host/agent/stream.h"
 #include "host/agent/worker.h"
+#include "host/util/clock.h"
 #include "host/util/log.h"
 #include "host/util/parse.h"
 
@@ -36,6 +37,8 @@ struct server {
 	char controller[128]; /* of the last hello */
 	uint32_t hello_id;    /* of this session; 0: none yet */
 	bool hello_due;       /* it is not answered yet */
+	struct buf hello;     /* the last one that the worker got, packed */
+	struct buf greeting;  /* the envelope of its answer; empty: none yet */
 	bool stopping;
 };
 
@@ -128,9 +131,64 @@ static void server_reply_now(struct server *v, const Bay__Envelope *in)
 		server_push_result(v);
 }
 
+/* Keep a hello to know it again. Without memory for it nothing is known. */
+static void server_note_hello(struct server *v, const Bay__AgentHello *h)
+{
+	size_t len = bay__agent_hello__get_packed_size(h);
+
+	buf_clear(&v->hello);
+	buf_clear(&v->greeting);
+	if (buf_reserve(&v->hello, len) == 0)
+		v->hello.len =
+			bay__agent_hello__pack(h, (uint8_t *)v->hello.data);
+}
+
+/* Word by word the one that is in force. */
+static bool server_knows_hello(const struct server *v, const Bay__AgentHello *h)
+{
+	size_t len = bay__agent_hello__get_packed_size(h);
+	uint8_t *data = malloc(len + 1);
+	bool known = data && v->greeting.len && len == v->hello.len;
+
+	if (known) {
+		(void)bay__agent_hello__pack(h, data);
+		known = memcmp(data, v->hello.data, len) == 0;
+	}
+	free(data);
+	return known;
+}
+
+/* The worker is at work for this very controller, which has come back: nothing
+ * changes by its hello, so the answer it had is given again, and not behind
+ * hours of a workload. */
+static bool server_greet_again(struct server *v, uint32_t id,
+			       const Bay__AgentHello *h)
+{
+	Bay__Envelope *env;
+	Bay__AgentHelloAck *ack;
+
+	if (!worker_is_busy(&v->worker) || !server_knows_hello(v, h))
+		return false;
+	env = bay__envelope__unpack(NULL, v->greeting.len,
+				    (const uint8_t *)v->greeting.data);
+	if (!env)
+		return false;
+	ack = env->reply->hello;
+	ack->spooled = spool_count(&v->agent->spool);
+	ack->unrestored = v->agent->unrestored;
+	ack->monotonic_ns = clock_mono_ns();
+	env->id = id;
+	server_send(v, env);
+	bay__envelope__free_unpacked(env, NULL);
+	log_info("controller %s is back", h->controller);
+	server_push_result(v);
+	return true;
+}
+
 /* A hello starts a session: replies to earlier requests are nobody's now. A
  * workload of the same controller goes on, one of another is ended. false: it
- * is said again because its answer is late, and nothing is to be done. */
+ * is answered, or is said again because its answer is late, and nothing is to
+ * be done. */
 static bool server_hello(struct server *v, uint32_t id,
 			 const Bay__AgentHello *h)
 {
@@ -144,8 +202,10 @@ static bool server_hello(struct server *v, uint32_t id,
 		v->session++;
 	(void)str_copy(v->controller, sizeof(v->controller), h->controller);
 	v->hello_id = id;
-	v->hello_due = true;
-	return true;
+	v->hello_due = !server_greet_again(v, id, h);
+	if (v->hello_due)
+		server_note_hello(v, h);
+	return v->hello_due;
 }
 
 static void server_request(struct server *v, Bay__Envelope *env)
@@ -251,21 +311,30 @@ static void server_notified(uv_async_t *h)
 {
 	struct server *v = h->data;
 	struct worker_out *o;
+	bool orphans = false;
 
 	while ((o = worker_take(&v->worker))) {
 		bool reply = o->session == v->session;
 
+		/* Nobody waits for it any more; what it was about may. */
+		orphans |= o->session != 0 && !reply;
 		if (reply || (o->session == 0 && server_takes_events(v)))
 			stream_send(&v->stream,
 				    (const uint8_t *)o->payload.data,
 				    o->payload.len);
 		if (reply && o->id == v->hello_id)
 			v->hello_due = false;
-		if (reply && server_is_hello_ack(o))
+		if (reply && server_is_hello_ack(o)) {
+			buf_clear(&v->greeting);
+			(void)buf_append(&v->greeting, o->payload.data,
+					 o->payload.len);
 			server_push_result(v);
+		}
 		buf_free(&o->payload);
 		free(o);
 	}
+	if (orphans && v->greeting.len)
+		server_push_result(v);
 	if (server_worker_ended(v))
 		server_finish(v);
 }
@@ -446,6 +515,8 @@ int server_run(struct agent *agent, const struct server_cfg *cfg,
 	(void)uv_run(&v.loop, UV_RUN_DEFAULT);
 	worker_join(&v.worker);
 	stream_free(&v.stream);
+	buf_free(&v.hello);
+	buf_free(&v.greeting);
 	(void)uv_loop_close(&v.loop);
 	if (v.listen_fd >= 0) {
 		close(v.listen_fd);

@@ -1,6 +1,6 @@
 #include "host/agent/agent.h"
 
-/* Ping and Cancel are answered by peer.c, at once. */
+/* server.c answers Ping and Cancel, and Hello again while the worker works. */
 const struct service services[] = {
 	{ BAY__REQUEST__OP_HELLO, "hello", svc_hello, true },
 	{ BAY__REQUEST__OP_INVENTORY, "inventory", svc_inventory, false },

@@ -70,6 +70,7 @@ static void worker_answer(struct worker *w, const struct worker_job *job)
 	struct arena arena = { 0 };
 
 	agent_answer(w->agent, job->env->request, &reply, &arena);
+	w->agent->unrestored = w->agent->knobs.count;
 	env.id = job->env->id;
 	env.body_case = BAY__ENVELOPE__BODY_REPLY;
 	env.reply = &reply;
@@ -150,6 +151,16 @@ int worker_submit(struct worker *w, Bay__Envelope *env, uint64_t session)
 	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 	return 0;
+}
+
+bool worker_is_busy(struct worker *w)
+{
+	bool busy;
+
+	pthread_mutex_lock(&w->lock);
+	busy = w->busy || w->head;
+	pthread_mutex_unlock(&w->lock);
+	return busy;
 }
 
 void worker_cancel(struct worker *w)

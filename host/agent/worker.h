@@ -42,6 +42,9 @@ int worker_start(struct worker *w, struct agent *agent, uv_async_t *notify);
 /* Take env over (freed by the worker) for a peer's session, not 0. */
 int worker_submit(struct worker *w, Bay__Envelope *env, uint64_t session);
 
+/* Whether a request runs or waits. */
+bool worker_is_busy(struct worker *w);
+
 /* End the running request, if there is one. */
 void worker_cancel(struct worker *w);
 

@@ -669,6 +669,73 @@ static void ping_and_cancel_do_not_wait_for_the_workload(void **state)
 	cancel(b, id);
 }
 
+/* A dd that has ended, and whose sync does not before "go" is there. */
+static void hold_workload(struct bed *b)
+{
+	put(b, "at-sync",
+	    "while [ ! -e \"$BAY_TEST_ROOT/go\" ]; do sleep 0.01; done\n");
+	make_mounted_mirror(b);
+	(void)client_send(&b->client, dd_request(b, "size", "1M"));
+	while (!b->client.progress)
+		(void)client_simple(&b->client, BAY__REQUEST__OP_PING);
+}
+
+static void a_controller_that_is_back_is_greeted_at_once(void **state)
+{
+	struct bed *b = *state;
+	const Bay__AgentHelloAck *h;
+	const Bay__CellResult *r;
+	uint64_t incarnation;
+	char *id;
+
+	hold_workload(b);
+	h = ok(client_hello(&b->client, both, 2))->hello;
+	incarnation = h->incarnation;
+	assert_int_equal(h->spooled, 0);
+	assert_int_equal(h->n_layout, 4);
+	h = ok(client_hello(&b->client, both, 2))->hello;
+	assert_true(h->incarnation == incarnation);
+	ok(client_simple(&b->client, BAY__REQUEST__OP_PING));
+	/* Its workload has gone on; nobody waits for the reply any more. */
+	put(b, "go", "");
+	client_wait_event(&b->client, (const uint64_t *)&b->client.pushed,
+			  CLIENT_ANSWER_MS);
+	assert_non_null(b->client.pushed);
+	id = arena_strdup(&b->client.arena, b->client.pushed->spool_id);
+	r = ok(client_ask(&b->client, dd_request(b, "size", "1M")))->result;
+	assert_int_equal(r->state, BAY__CELL_STATE__CELL_DONE);
+	assert_string_equal(r->spool_id, id);
+	h = ok(client_hello(&b->client, both, 2))->hello;
+	assert_int_equal(h->spooled, 1);
+}
+
+/* The worker must not be surprised by it in the middle of a request. */
+static void a_hello_with_another_list_waits_for_its_turn(void **state)
+{
+	struct bed *b = *state;
+	Bay__Request req = BAY__REQUEST__INIT;
+	Bay__AgentHello h = BAY__AGENT_HELLO__INIT;
+	uint32_t id;
+
+	hold_workload(b);
+	h.major = 1;
+	h.allowed_serial = (char **)(uintptr_t)both;
+	h.n_allowed_serial = 1;
+	h.controller = (char *)(uintptr_t) "test";
+	req.op_case = BAY__REQUEST__OP_HELLO;
+	req.hello = &h;
+	id = client_send(&b->client, &req);
+	/* Answered behind it, and the hello is not. */
+	ok(client_simple(&b->client, BAY__REQUEST__OP_PING));
+	put(b, "go", "");
+	assert_int_equal(ok(client_wait(&b->client, id, CLIENT_ANSWER_MS))
+				 ->hello->spooled,
+			 1);
+	ok(client_unmount(&b->client, "t"));
+	refused(client_array_zero(&b->client, "t", both, 2),
+		"T2 is not on the bench's list");
+}
+
 static void pull_disk(struct bed *b, const char *name)
 {
 	char path[FS_PATH_BYTES];
@@ -957,6 +1024,8 @@ int main(int argc, char **argv)
 		TEST(an_unfetched_result_is_pushed_to_the_next_controller),
 		TEST(a_failing_tool_is_quoted_and_undone),
 		TEST(ping_and_cancel_do_not_wait_for_the_workload),
+		TEST(a_controller_that_is_back_is_greeted_at_once),
+		TEST(a_hello_with_another_list_waits_for_its_turn),
 		TEST(a_cell_that_loses_a_disk_is_no_measurement),
 		TEST(a_name_that_is_taken_is_refused),
 		TEST(an_array_noted_but_never_made_is_in_nobodys_way),
