@@ -277,22 +277,24 @@ static int jobs_start_together(struct jobs *j, uint64_t stop_after_ms,
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	int gate[2];
-	int rc = null < 0 || pipe2(gate, O_CLOEXEC) < 0 ? -errno : 0;
+	int rc = 0;
 
-	if (!rc) {
-		rc = jobs_start(j, gate[0], null, err);
-		if (rc)
-			jobs_kill(j, SIGKILL); /* before any begins to work */
-		j->start_ns = j->w->start_ns = clock_mono_ns();
-		close(gate[1]); /* all wake at once */
-		close(gate[0]);
-	} else {
-		(void)err_sys(err, rc, "cannot make a barrier");
+	if (null < 0)
+		return err_sys(err, -errno, "cannot open /dev/null");
+	if (pipe2(gate, O_CLOEXEC) < 0) {
+		rc = err_sys(err, -errno, "cannot make a barrier");
+		goto out_close_null;
 	}
-	if (null >= 0)
-		close(null);
+	rc = jobs_start(j, gate[0], null, err);
+	if (rc)
+		jobs_kill(j, SIGKILL); /* before any begins to work */
+	j->start_ns = j->w->start_ns = clock_mono_ns();
 	if (stop_after_ms)
 		j->stop_at_ns = j->start_ns + stop_after_ms * NS_PER_MS;
+	close(gate[1]); /* all wake at once */
+	close(gate[0]);
+out_close_null:
+	close(null);
 	return rc;
 }
 
