@@ -59,26 +59,25 @@ int dd_parse_bytes(const char *text, uint64_t *bytes)
 	return rc;
 }
 
-static int dd_check_amount(const struct workload *w, struct dd *dd,
-			   struct err *err)
+static int dd_check_amount(struct workload *w, struct dd *dd, struct err *err)
 {
 	const char *seconds = workload_value(w, "seconds");
 	const char *size = workload_value(w, "size");
 
 	if (!seconds == !size)
-		return err_set(err, -EINVAL,
-			       "dd-write wants either seconds or size");
+		return workload_refuse(w, size ? "size" : NULL, err,
+				       "wants either seconds or size");
 	if (seconds && (parse_double(seconds, &dd->seconds) ||
 			dd->seconds < 0.1 || dd->seconds > DD_SECONDS_MAX))
-		return err_set(err, -EINVAL,
-			       "dd-write: seconds \"%.20s\" is not from 0.1 to "
-			       "%.0f",
-			       seconds, DD_SECONDS_MAX);
+		return workload_refuse(
+			w, "seconds", err,
+			"seconds \"%.20s\" is not from 0.1 to %.0f", seconds,
+			DD_SECONDS_MAX);
 	if (size && (parse_size(size, &dd->size) || dd->size == 0))
-		return err_set(err, -EINVAL,
-			       "dd-write: size \"%.20s\" is not a number of "
-			       "bytes like 512M",
-			       size);
+		return workload_refuse(w, "size", err,
+				       "size \"%.20s\" is not a number of "
+				       "bytes like 512M",
+				       size);
 	return 0;
 }
 
@@ -90,23 +89,22 @@ static int dd_check(struct workload *w, struct err *err)
 	const char *direct = workload_value(w, "direct");
 
 	if (parse_u32_range(n, 1, DD_N_MAX, &dd->n))
-		return err_set(err, -EINVAL,
-			       "dd-write: n \"%.20s\" is not from 1 to %u", n,
-			       DD_N_MAX);
+		return workload_refuse(w, "n", err,
+				       "n \"%.20s\" is not from 1 to %u", n,
+				       DD_N_MAX);
 	if (parse_size(bs, &dd->bs) || dd->bs < 512 || dd->bs > DD_BS_MAX)
-		return err_set(err, -EINVAL,
-			       "dd-write: bs \"%.20s\" is not from 512 to 1G",
-			       bs);
+		return workload_refuse(
+			w, "bs", err, "bs \"%.20s\" is not from 512 to 1G", bs);
 	if (parse_bool(direct, &dd->direct))
-		return err_set(err, -EINVAL,
-			       "dd-write: direct \"%.20s\" is neither yes nor "
-			       "no",
-			       direct);
+		return workload_refuse(w, "direct", err,
+				       "direct \"%.20s\" is neither yes nor no",
+				       direct);
 	if (dd->n * w->targets > WORKLOAD_CHILDREN_MAX)
-		return err_set(err, -EINVAL,
-			       "dd-write: %u on each of %u targets are more "
-			       "than %u processes",
-			       dd->n, w->targets, WORKLOAD_CHILDREN_MAX);
+		return workload_refuse(w, "n", err,
+				       "%u on each of %u targets are more "
+				       "than %u processes",
+				       dd->n, w->targets,
+				       WORKLOAD_CHILDREN_MAX);
 	return dd_check_amount(w, dd, err);
 }
 

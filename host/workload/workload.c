@@ -1,6 +1,8 @@
 #include "host/workload/workload.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct workload_kind *workload_kind_find(const char *name)
@@ -56,6 +58,19 @@ int workload_check(struct workload *w, struct err *err)
 	if (w->kind->state_bytes)
 		w->state = arena_alloc(w->arena, w->kind->state_bytes);
 	return w->kind->check(w, err);
+}
+
+int workload_refuse(struct workload *w, const char *param, struct err *err,
+		    const char *fmt, ...)
+{
+	char text[ERR_TEXT_BYTES];
+	va_list ap;
+
+	w->wrong = param;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return err_set(err, -EINVAL, "%s: %s", w->kind->name, text);
 }
 
 const char *workload_value(const struct workload *w, const char *name)

@@ -45,8 +45,8 @@ struct workload;
 struct workload_kind {
 	const char *name;                    /* as in matrix.yaml */
 	const struct workload_param *params; /* ended by a NULL name */
-	/* Check and convert the values; -EINVAL and a sentence. Called before
-	 * anything is started. */
+	/* Check and convert the values; -EINVAL and a sentence, by
+	 * workload_refuse(). Called before anything is started. */
 	int (*check)(struct workload *w, struct err *err);
 	/* Do it: fill in the out part of w. See jobs.h for the usual way. */
 	int (*run)(struct workload *w, struct err *err);
@@ -67,6 +67,8 @@ struct workload {
 	/* done: 0..1; may be NULL */
 	void (*progress)(void *arg, const char *phase, double done);
 	void *progress_arg;
+	const char *wrong; /* parameter at fault after a refusal; NULL: none
+			    * in particular */
 
 	/* out */
 	struct workload_child *child; /* in arena; moves in jobs_add */
@@ -89,6 +91,13 @@ int workload_set(struct workload *w, const char *name, const char *value,
 		 struct err *err);
 /* Defaults, then the kind's own check. */
 int workload_check(struct workload *w, struct err *err);
+
+/* The end of a check that fails: param is at fault, NULL for none in
+ * particular. Returns -EINVAL. */
+__attribute__((format(printf, 4, 5))) int workload_refuse(struct workload *w,
+							  const char *param,
+							  struct err *err,
+							  const char *fmt, ...);
 
 /* Value of a parameter by name; NULL: not given and no default. */
 const char *workload_value(const struct workload *w, const char *name);
