@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/bench/conf.h"
+#include "host/bench/conf_load.h"
 
 #define SLOTS_MAX 8 /* as the rig protocol has */
 
@@ -142,51 +142,54 @@ static bool is_name(const char *s)
 	return *s && *s != '.' && strlen(s) <= 32 && strspn(s, ok) == strlen(s);
 }
 
-static int check_rig(struct conf *f, const struct bench *b)
+static int check_rig(const struct conf *f, const struct bench *b,
+		     struct err *err)
 {
 	const struct bench_rig *r = &b->rig;
 	unsigned vid, pid;
 	char rest;
 
 	if (r->type == BENCH_RIG_SOCKET && !r->path)
-		return conf_fail(f, "rig.type",
+		return conf_fail(f, err, -EINVAL, "rig.type",
 				 "a rig on a socket needs rig.path");
 	if (r->type == BENCH_RIG_SERIAL && !r->path && !r->usb)
-		return conf_fail(f, "rig.type",
+		return conf_fail(f, err, -EINVAL, "rig.type",
 				 "a serial rig needs rig.usb (\"VID:PID\") "
 				 "or rig.path (a tty)");
 	if (r->usb && sscanf(r->usb, "%4x:%4x%c", &vid, &pid, &rest) != 2)
-		return conf_fail(f, "rig.usb",
+		return conf_fail(f, err, -EINVAL, "rig.usb",
 				 "'%s' is no USB id, write \"0403:6001\"",
 				 r->usb);
 	if (r->type == BENCH_RIG_VIRTUAL && !b->virt)
-		return conf_fail(f, "rig.type",
+		return conf_fail(f, err, -EINVAL, "rig.type",
 				 "a virtual rig needs a 'virtual:' section");
 	return 0;
 }
 
-static int check_agent(struct conf *f, const struct bench *b)
+static int check_agent(const struct conf *f, const struct bench *b,
+		       struct err *err)
 {
 	const struct bench_agent *a = &b->agent;
 
 	if (a->type == BENCH_AGENT_STREAM && !a->path)
-		return conf_fail(f, "agent.type",
+		return conf_fail(f, err, -EINVAL, "agent.type",
 				 "an agent on a stream needs agent.path "
 				 "(a Unix socket)");
 	if (a->type == BENCH_AGENT_SSH && !a->host)
-		return conf_fail(f, "agent.type",
+		return conf_fail(f, err, -EINVAL, "agent.type",
 				 "an agent over ssh needs agent.host");
 	if (a->host && a->host[0] == '-')
-		return conf_fail(f, "agent.host",
+		return conf_fail(f, err, -EINVAL, "agent.host",
 				 "a host name does not start with '-'");
 	if (a->type == BENCH_AGENT_VIRTUAL && !b->virt)
-		return conf_fail(f, "agent.type",
+		return conf_fail(f, err, -EINVAL, "agent.type",
 				 "a virtual agent needs a 'virtual:' "
 				 "section");
 	return 0;
 }
 
-static int check_slot(struct conf *f, struct bench *b, unsigned i)
+static int check_slot(const struct conf *f, struct bench *b, unsigned i,
+		      struct err *err)
 {
 	char path[64];
 	unsigned k;
@@ -197,24 +200,25 @@ static int check_slot(struct conf *f, struct bench *b, unsigned i)
 		b->disks[i].slot = -1;
 		if (b->rig.type == BENCH_RIG_NONE)
 			return 0;
-		return conf_fail(f, path,
+		return conf_fail(f, err, -EINVAL, path,
 				 "disk %s needs its slot of the "
 				 "rig (or write rig: {type: none})",
 				 b->disks[i].serial);
 	}
 	if (b->disks[i].slot < 0 || b->disks[i].slot >= SLOTS_MAX)
-		return conf_fail(f, path, "slot %d is not in 0..%d",
-				 b->disks[i].slot, SLOTS_MAX - 1);
+		return conf_fail(f, err, -EINVAL, path,
+				 "slot %d is not in 0..%d", b->disks[i].slot,
+				 SLOTS_MAX - 1);
 	for (k = 0; k < i; k++)
 		if (b->disks[k].slot == b->disks[i].slot)
-			return conf_fail(f, path,
+			return conf_fail(f, err, -EINVAL, path,
 					 "slot %d already holds "
 					 "disk %s",
 					 b->disks[i].slot, b->disks[k].serial);
 	return 0;
 }
 
-static int check_disks(struct conf *f, struct bench *b)
+static int check_disks(const struct conf *f, struct bench *b, struct err *err)
 {
 	char path[64];
 	unsigned i, k;
@@ -224,56 +228,53 @@ static int check_disks(struct conf *f, struct bench *b)
 		snprintf(path, sizeof(path), "disks[%u].serial", i);
 		for (k = 0; k < i; k++)
 			if (strcmp(b->disks[k].serial, b->disks[i].serial) == 0)
-				return conf_fail(f, path,
+				return conf_fail(f, err, -EINVAL, path,
 						 "disk %s is "
 						 "listed twice",
 						 b->disks[i].serial);
-		ret = check_slot(f, b, i);
+		ret = check_slot(f, b, i, err);
 	}
 	return ret;
 }
 
-static int check(struct conf *f, struct bench *b)
+static int check(const struct conf *f, struct bench *b, struct err *err)
 {
 	int ret;
 
 	if (!is_name(b->name))
-		return conf_fail(f, "name",
+		return conf_fail(f, err, -EINVAL, "name",
 				 "name '%s' must be 1..32 "
 				 "letters, digits, '.', '_' or '-'",
 				 b->name);
-	ret = check_rig(f, b);
+	ret = check_rig(f, b, err);
 	if (ret == 0)
-		ret = check_agent(f, b);
+		ret = check_agent(f, b, err);
 	if (ret == 0)
-		ret = check_disks(f, b);
+		ret = check_disks(f, b, err);
 	return ret;
 }
 
 /* ---- public ----------------------------------------------------------- */
 
-/* Consumes f. */
+/* Takes f. */
 static int from_yaml(struct conf *f, const char *name, struct bench **out,
 		     struct err *err)
 {
 	struct bench *b = NULL;
 	int ret;
 
-	ret = conf_load(f, &bench_schema, shape, (void **)&b);
-	if (ret == 0)
-		ret = check(f, b);
-	if (ret == 0) {
-		b->source = strdup(name);
-		if (!b->source)
-			ret = -ENOMEM;
-	}
+	ret = conf_load(f, &bench_schema, shape, (void **)&b, err);
 	if (ret < 0) {
-		err_set(err, ret, "%s", conf_error(f));
-		bench_free(b);
-	} else {
-		*out = b;
+		conf_free(f);
+		return ret;
 	}
-	conf_free(f);
+	b->file = f;
+	b->source = strdup(name);
+	ret = b->source ? check(f, b, err) : err_sys(err, -ENOMEM, "%s", name);
+	if (ret < 0)
+		bench_free(b);
+	else
+		*out = b;
 	return ret;
 }
 
@@ -305,6 +306,7 @@ void bench_free(struct bench *b)
 	if (!b)
 		return;
 	free(b->source);
+	conf_free(b->file);
 	conf_data_free(&bench_schema, b);
 }
 

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/bench/conf.h"
 #include "host/util/err.h"
 
 enum bench_rig_type {
@@ -89,6 +90,7 @@ struct bench {
 	uint32_t disk_wait_s; /* power on to disk seen; 0 = 60 */
 	uint32_t boot_wait_s; /* reboot to agent ready; 0 = 180 */
 	char *source;         /* the file it came from */
+	struct conf *file;    /* for errors: conf_fail() */
 };
 
 /* Read a bench description.

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_MAX_BYTES 512
-
 /* libcyaml's complaint, taken apart from its log. */
 struct complaint {
 	char text[256];
@@ -78,12 +76,12 @@ static void build_path(const struct complaint *c, unsigned drop, char *path,
 	}
 }
 
-static const cyaml_schema_value_t *field_schema(const cyaml_schema_value_t *map,
-						const char *key, size_t len)
+const cyaml_schema_value_t *conf_field(const cyaml_schema_value_t *map,
+				       const char *key, size_t len)
 {
 	const cyaml_schema_field_t *f;
 
-	if (map->type != CYAML_MAPPING)
+	if (!map || map->type != CYAML_MAPPING)
 		return NULL;
 	for (f = map->mapping.fields; f->key; f++)
 		if (strlen(f->key) == len && strncmp(f->key, key, len) == 0)
@@ -107,23 +105,22 @@ static const cyaml_schema_value_t *schema_at(const cyaml_schema_value_t *s,
 		}
 		path += *path == '.';
 		len = strcspn(path, ".[");
-		s = field_schema(s, path, len);
+		s = conf_field(s, path, len);
 		path += len;
 	}
 	return s;
 }
 
-/* "(known: a, b)" or "(one of: x, y)", "" for other types. */
+/* "a, b, c": the keys of a mapping, the words of an enum; "" for others. */
 static void list_choices(const cyaml_schema_value_t *s, char *buf, size_t len)
 {
 	const char *sep = "";
-	size_t n;
+	size_t n = 0;
 	unsigned i;
 
 	buf[0] = '\0';
 	if (!s || (s->type != CYAML_MAPPING && s->type != CYAML_ENUM))
 		return;
-	n = (size_t)snprintf(buf, len, " (known: ");
 	for (i = 0; n + 40 < len; i++, sep = ", ") {
 		const char *name;
 
@@ -137,7 +134,6 @@ static void list_choices(const cyaml_schema_value_t *s, char *buf, size_t len)
 			break;
 		n += (size_t)snprintf(buf + n, len - n, "%s%.36s", sep, name);
 	}
-	snprintf(buf + n, len - n, ")");
 }
 
 static const char *after(const char *text, const char *start)
@@ -147,49 +143,104 @@ static const char *after(const char *text, const char *start)
 	return strncmp(text, start, len) == 0 ? text + len : NULL;
 }
 
-static int explain_key(struct conf *f, const struct complaint *c,
-		       const cyaml_schema_value_t *schema, const char *key)
-{
-	char map[PATH_MAX_BYTES], path[PATH_MAX_BYTES + 260], known[300];
+/* Where in the file, and what the schema has there. */
+struct explained {
+	const struct conf *f;
+	struct err *err;
+	const cyaml_schema_value_t *s; /* NULL: not known */
+	char path[CONF_PATH_BYTES];
+	char words[CONF_PATH_BYTES];
+};
 
-	build_path(c, 0, map, sizeof(map));
-	list_choices(schema_at(schema, map), known, sizeof(known));
-	snprintf(path, sizeof(path), "%.500s%s%.200s", map, *map ? "." : "",
-		 key);
-	return conf_fail(f, path, "unknown key '%s'%s%s%s", key,
-			 *map ? " in " : "", map, known);
+static void place(struct explained *e, const struct complaint *c,
+		  const cyaml_schema_value_t *schema, unsigned drop)
+{
+	build_path(c, drop, e->path, sizeof(e->path));
+	conf_words(e->f, e->path, e->words);
+	e->s = schema_at(schema, e->path);
 }
 
-static int explain(struct conf *f, const struct complaint *c,
-		   const cyaml_schema_value_t *schema)
+static int explain_key(const struct explained *e, const char *key)
 {
-	char path[PATH_MAX_BYTES], known[300];
+	char path[CONF_PATH_BYTES + 32], known[300];
+
+	list_choices(e->s, known, sizeof(known));
+	snprintf(path, sizeof(path), "%s[%zu]", e->path,
+		 conf_pair(e->f, e->path, key));
+	return conf_fail(e->f, e->err, -EINVAL, path,
+			 "unknown key '%s'%s%s (known: %s)", key,
+			 *e->words ? " in " : "", e->words, known);
+}
+
+static const char *form_of(const cyaml_schema_value_t *s)
+{
+	if (s && s->type == CYAML_MAPPING)
+		return "must be 'key: value' pairs";
+	if (s && s->type == CYAML_SEQUENCE)
+		return "must be a list, such as [a, b]";
+	return "must be a single value";
+}
+
+/* libcyaml's own words tell of the schema; the rest of the sentence. */
+static const char *explain_value(const struct explained *e, const char *text,
+				 char *buf, size_t len)
+{
+	char known[300];
 	const char *what;
 
+	what = after(text, "Invalid ENUM value: ");
+	if (what) {
+		list_choices(e->s, known, sizeof(known));
+		snprintf(buf, len, "'%.80s' is none of %s", what, known);
+		return buf;
+	}
+	what = after(text, "STRING length > ");
+	if (what) {
+		snprintf(buf, len, "is longer than %lu bytes",
+			 strtoul(what, NULL, 10));
+		return buf;
+	}
+	what = after(text, "Excessive entries (");
+	if (what) {
+		snprintf(buf, len, "has more than %lu entries",
+			 strtoul(what, NULL, 10));
+		return buf;
+	}
+	if (after(text, "STRING length < "))
+		return "must not be empty";
+	if (after(text, "Insufficient entries "))
+		return "is an empty list; write at least one entry";
+	/* What libcyaml expects is of the normal form, not of the file. */
+	if (after(text, "Expecting "))
+		return form_of(e->s);
+	return "is not accepted; see bench.yaml(5) and matrix.yaml(5)";
+}
+
+static int explain(const struct conf *f, const struct complaint *c,
+		   const cyaml_schema_value_t *schema, struct err *err)
+{
+	struct explained e = { .f = f, .err = err };
+	const char *what;
+	char buf[400];
+
+	place(&e, c, schema, 0);
 	what = after(c->text, "Unexpected key: ");
 	if (what)
-		return explain_key(f, c, schema, what);
+		return explain_key(&e, what);
 	what = after(c->text, "Missing required mapping field: ");
 	if (what) {
 		/* The innermost field is only the last one that was read. */
-		build_path(c, c->depth && c->at[0].field[0], path,
-			   sizeof(path));
-		return conf_fail(f, path, "%s lacks the key '%s'",
-				 *path ? path : f->name, what);
+		place(&e, c, schema, c->depth && c->at[0].field[0]);
+		return conf_fail(f, err, -EINVAL, e.path,
+				 "%s lacks the key '%s'",
+				 *e.words ? e.words : f->name, what);
 	}
-	what = after(c->text, "Mapping field already seen: ");
-	build_path(c, 0, path, sizeof(path));
-	if (what)
-		return conf_fail(f, path, "the key '%s' stands twice", what);
-	/* What libcyaml expects is of the normal form, not of the file. */
-	if (after(c->text, "Expecting "))
-		return conf_fail(f, path,
-				 "%s: has the wrong form; see matrix.yaml(5) "
-				 "and bench.yaml(5)",
-				 *path ? path : "file");
-	list_choices(schema_at(schema, path), known, sizeof(known));
-	return conf_fail(f, path, "%s: %s%s", *path ? path : "file",
-			 *c->text ? c->text : "not accepted", known);
+	/* Of the list, not of the entry that was one too many. */
+	if (after(c->text, "Excessive entries "))
+		place(&e, c, schema, c->depth && c->at[0].entry);
+	return conf_fail(f, err, -EINVAL, e.path, "%s: %s",
+			 *e.words ? e.words : "the file",
+			 explain_value(&e, c->text, buf, sizeof(buf)));
 }
 
 static cyaml_config_t config(struct complaint *c)
@@ -202,8 +253,9 @@ static cyaml_config_t config(struct complaint *c)
 	};
 }
 
-static int load_text(struct conf *f, const struct buf *text,
-		     const cyaml_schema_value_t *schema, void **data)
+static int load_text(const struct conf *f, const struct buf *text,
+		     const cyaml_schema_value_t *schema, void **data,
+		     struct err *err)
 {
 	struct complaint c = { 0 };
 	cyaml_config_t cfg = config(&c);
@@ -218,27 +270,20 @@ static int load_text(struct conf *f, const struct buf *text,
 	}
 	if (e == CYAML_ERR_OOM)
 		return -ENOMEM;
-	return explain(f, &c, schema);
+	return explain(f, &c, schema, err);
 }
 
-int conf_load(struct conf *f, const cyaml_schema_value_t *schema,
-	      conf_shape_fn fn, void **data)
+int conf_load(const struct conf *f, const cyaml_schema_value_t *schema,
+	      conf_shape_fn fn, void **data, struct err *err)
 {
 	struct buf text = { 0 };
 	int ret;
 
-	ret = conf_normalise(f, fn, &text);
+	ret = conf_normalise(f, schema, fn, &text, err);
 	if (ret == 0)
-		ret = load_text(f, &text, schema, data);
-	else if (ret != -ENOMEM)
-		ret = conf_fail(f, "",
-				"the file is nested too deeply, too "
-				"large, or has a key that is no text");
+		ret = load_text(f, &text, schema, data, err);
 	buf_free(&text);
-	if (ret == -ENOMEM)
-		snprintf(f->error, sizeof(f->error), "%s: out of memory",
-			 f->name);
-	return ret;
+	return ret == -ENOMEM ? err_sys(err, ret, "%s", f->name) : ret;
 }
 
 void conf_data_free(const cyaml_schema_value_t *schema, void *data)

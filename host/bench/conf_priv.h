@@ -4,23 +4,41 @@
 
 #include <yaml.h>
 
-#include "host/bench/conf.h"
+#include "host/bench/conf_load.h"
 #include "host/util/buf.h"
 
 /* Deepest nesting that a schema of ours reaches, with room to spare. */
 #define CONF_DEPTH_MAX 16
 
+/* Of a path and of its words. */
+#define CONF_PATH_BYTES 512
+
 struct conf {
 	char *name;
+	char *text;
 	yaml_document_t doc;
-	char error[ERR_TEXT_BYTES];
 };
 
 /* A node of the tree by its number. */
 yaml_node_t *conf_node(const struct conf *f, int id);
 
-/* What the schema sees of the tree. The caller frees out in any case. 0;
- * -E2BIG: too deep or too large; -EINVAL: a key is no text; -ENOMEM. */
-int conf_normalise(struct conf *f, conf_shape_fn fn, struct buf *out);
+/* A path as the file's reader would write it: "[3][0]" is "params.n"; what is
+ * not in the file is left out. "" for the top. */
+const char *conf_words(const struct conf *f, const char *path,
+		       char words[CONF_PATH_BYTES]);
+
+/* Which pair of the mapping at path has that key, for a path "[i]": the key
+ * may hold dots and brackets itself. */
+size_t conf_pair(const struct conf *f, const char *path, const char *key);
+
+/* The value of a mapping's field; NULL: it has none of that name. */
+const cyaml_schema_value_t *conf_field(const cyaml_schema_value_t *map,
+				       const char *key, size_t len);
+
+/* What the schema sees of the tree. libcyaml takes 1h for 1 and 010 for 8, so
+ * whole numbers are checked here. The caller frees out in any case. 0,
+ * -EINVAL and a sentence, -ENOMEM. */
+int conf_normalise(const struct conf *f, const cyaml_schema_value_t *schema,
+		   conf_shape_fn fn, struct buf *out, struct err *err);
 
 #endif

@@ -127,17 +127,16 @@ static int find_product(struct vbench_cfg *cfg, const struct product *p,
 }
 
 /* %s twice in a row of a path would be easy to misread; keep names plain. */
-static int check_name(const char *what, const char *name, struct err *err)
+#define NAME_RULE "1..36 letters, digits, - _ . wanted"
+
+/* It becomes part of a path and of QEMU's options. */
+static bool is_name(const char *name)
 {
 	static const char legal[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "abcdefghijklmnopqrstuvwxyz0123456789-_.";
 	size_t n = strlen(name);
 
-	if (!n || n > 36 || strspn(name, legal) != n || name[0] == '.')
-		return err_set(err, -EINVAL,
-			       "%s '%s': 1..36 letters, digits, - _ . wanted",
-			       what, name);
-	return 0;
+	return n && n <= 36 && strspn(name, legal) == n && name[0] != '.';
 }
 
 static int fill_board(struct vbench_cfg *cfg, const struct bench *b,
@@ -145,16 +144,17 @@ static int fill_board(struct vbench_cfg *cfg, const struct bench *b,
 {
 	struct err why = { 0 };
 
-	if (check_name("board", cfg->board, err))
-		return -EINVAL;
+	if (!is_name(cfg->board))
+		return conf_fail(b->file, err, -EINVAL, "virtual.board",
+				 "board '%s': " NAME_RULE, cfg->board);
 	if (vboard_find(&cfg->wiring, cfg->board, &why))
-		return err_set(err, -ENOENT, "%s: virtual.board: %s", b->source,
-			       why.text);
+		return conf_fail(b->file, err, -ENOENT, "virtual.board",
+				 "virtual.board: %s", why.text);
 	if (!cfg->wiring.machine && !board_is_posix(cfg))
-		return err_set(err, -EINVAL,
-			       "%s: virtual.board: nothing emulates the "
-			       "microcontroller of '%s'",
-			       b->source, cfg->board);
+		return conf_fail(b->file, err, -EINVAL, "virtual.board",
+				 "virtual.board: nothing emulates the "
+				 "microcontroller of '%s'",
+				 cfg->board);
 	return 0;
 }
 
@@ -162,25 +162,27 @@ static int fill_disks(struct vbench_cfg *cfg, const struct bench *b,
 		      struct err *err)
 {
 	unsigned int used = 0;
+	char path[64];
 
 	if (!b->n_disks || b->n_disks > cfg->wiring.slots)
-		return err_set(err, -EINVAL,
-			       "%s: a virtual bench with board %s has 1..%u "
-			       "disks, not %u",
-			       b->source, cfg->board, cfg->wiring.slots,
-			       b->n_disks);
+		return conf_fail(b->file, err, -EINVAL, "disks",
+				 "a virtual bench with board %s has 1..%u "
+				 "disks, not %u",
+				 cfg->board, cfg->wiring.slots, b->n_disks);
 	for (unsigned int i = 0; i < b->n_disks; i++) {
 		const struct bench_disk *d = &b->disks[i];
 
-		if (check_name("disk serial", d->serial, err))
-			return -EINVAL;
+		snprintf(path, sizeof(path), "disks[%u].slot", i);
+		if (!is_name(d->serial))
+			return conf_fail(b->file, err, -EINVAL, path,
+					 "disk serial '%s': " NAME_RULE,
+					 d->serial);
 		if (d->slot < 0 || (unsigned int)d->slot >= cfg->wiring.slots ||
 		    used & (1u << d->slot))
-			return err_set(err, -EINVAL,
-				       "%s: disk %s needs a slot of its own, "
-				       "0..%u",
-				       b->source, d->serial,
-				       cfg->wiring.slots - 1);
+			return conf_fail(b->file, err, -EINVAL, path,
+					 "disk %s needs a slot of its own, "
+					 "0..%u",
+					 d->serial, cfg->wiring.slots - 1);
 		used |= 1u << d->slot;
 		snprintf(cfg->disk[i].serial, sizeof(cfg->disk[i].serial), "%s",
 			 d->serial);
@@ -261,9 +263,9 @@ static int fill_kernel(struct vbench_cfg *cfg, const struct bench *b,
 	if (!kernel)
 		kernel = cfg->kernels[0];
 	if (!vbench_has_kernel(cfg, kernel))
-		return err_set(err, -ENOENT,
-			       "%s: kernel '%s' is not in its virtual.kernels",
-			       b->source, kernel);
+		return conf_fail(b->file, err, -ENOENT, "virtual.kernels",
+				 "kernel '%s' is not in virtual.kernels",
+				 kernel);
 	snprintf(cfg->kernel, sizeof(cfg->kernel), "%s", kernel);
 	return 0;
 }
@@ -293,10 +295,9 @@ int vbench_is_described(const struct bench *b, struct err *err)
 	if (b->rig.type == BENCH_RIG_VIRTUAL ||
 	    b->agent.type == BENCH_AGENT_VIRTUAL)
 		return 0;
-	return err_set(err, -EINVAL,
-		       "%s describes no virtual bench: its rig and agent are "
-		       "real",
-		       b->source);
+	return conf_fail(b->file, err, -EINVAL, "agent.type",
+			 "the file describes no virtual bench: its rig and "
+			 "agent are real");
 }
 
 int vbench_cfg_fill(struct vbench_cfg *cfg, const struct bench *b,

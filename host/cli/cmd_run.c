@@ -41,7 +41,6 @@ struct job {
 
 	const struct bench *bench;
 	struct matrix *matrix;
-	struct buf text; /* of the matrix */
 	struct plan plan;
 	struct store *store;
 	int lock;
@@ -81,39 +80,70 @@ static int parse(struct job *j, int argc, char **argv)
 	return -1;
 }
 
-static int make_plan(struct job *j)
+static int check_disks(const struct job *j, struct err *err)
+{
+	const struct matrix *m = j->matrix;
+	char path[64];
+	unsigned i;
+
+	for (i = 0; i < m->n_disks; i++) {
+		snprintf(path, sizeof(path), "disks[%u]", i);
+		if (!bench_disk_find(j->bench, m->disks[i]))
+			return conf_fail(m->file, err, -EINVAL, path,
+					 "disk %s is not listed in %s",
+					 m->disks[i], j->bench->source);
+	}
+	return 0;
+}
+
+static int check_kernels(const struct job *j, struct err *err)
+{
+	const struct matrix *m = j->matrix;
+	const char *kernel = control_unknown_kernel(j->bench, &j->plan);
+	char path[64];
+	unsigned i = 0;
+
+	if (!kernel)
+		return 0;
+	while (i < m->n_kernel && strcmp(m->kernel[i], kernel) != 0)
+		i++;
+	snprintf(path, sizeof(path), "kernel[%u]", i);
+	return conf_fail(m->file, err, -ENOTSUP, path,
+			 "%s has no kernel '%s'; list it under its 'kernels'",
+			 j->bench->source, kernel);
+}
+
+static int plan_job(struct job *j, struct err *err)
 {
 	const char **serial;
-	struct err err = { 0 };
-	struct err why = { 0 };
 	unsigned i;
+	int ret;
+
+	serial = calloc(j->bench->n_disks, sizeof(*serial));
+	if (!serial)
+		return err_sys(err, -ENOMEM, "planning the matrix");
+	for (i = 0; i < j->bench->n_disks; i++)
+		serial[i] = j->bench->disks[i].serial;
+	ret = plan_make(j->matrix, serial, j->bench->n_disks, &j->plan, err);
+	free(serial);
+	return ret;
+}
+
+static int make_plan(struct job *j)
+{
+	struct err err = { 0 };
 	int ret;
 
 	j->bench = cli_bench(j->cli);
 	if (!j->bench)
 		return BAY_USAGE;
-	if (matrix_load(j->path, &j->matrix, &err) < 0)
-		return complain(&err, BAY_USAGE);
-	if (fs_read(j->path, 1u << 20, &j->text) < 0)
-		return cli_usage("cannot read %s again", j->path);
-	for (i = 0; i < j->matrix->n_disks; i++)
-		if (!bench_disk_find(j->bench, j->matrix->disks[i])) {
-			err_set(&err, -EINVAL,
-				"%s names disk %s, which %s does not list",
-				j->path, j->matrix->disks[i], j->bench->source);
-			return complain(&err, BAY_USAGE);
-		}
-	serial = calloc(j->bench->n_disks, sizeof(*serial));
-	if (!serial)
-		return BAY_FAILED;
-	for (i = 0; i < j->bench->n_disks; i++)
-		serial[i] = j->bench->disks[i].serial;
-	ret = plan_make(j->matrix, serial, j->bench->n_disks, &j->plan, &why);
-	free(serial);
-	if (ret < 0)
-		err_set(&err, ret, "%s: %s", j->path, why.text);
-	else
-		ret = control_check_kernels(j->bench, &j->plan, &err);
+	ret = matrix_load(j->path, &j->matrix, &err);
+	if (ret == 0)
+		ret = check_disks(j, &err);
+	if (ret == 0)
+		ret = plan_job(j, &err);
+	if (ret == 0)
+		ret = check_kernels(j, &err);
 	return ret < 0 ? complain(&err, BAY_USAGE) : -1;
 }
 
@@ -415,7 +445,8 @@ static int enter_plan(struct job *j)
 	unsigned n, retried = 0;
 
 	if (store_plan(j->store, j->matrix->experiment, j->bench->name,
-		       buf_str(&j->text), j->plan.cell, j->plan.n, &err) < 0 ||
+		       conf_text(j->matrix->file), j->plan.cell, j->plan.n,
+		       &err) < 0 ||
 	    store_recover(j->store, boot_id(boot, sizeof(boot)), &n, &err) <
 		    0 ||
 	    store_mean_seconds(j->store, &j->cell_s, &err) < 0)
@@ -469,7 +500,6 @@ static int run_run(struct cli *cli, int argc, char **argv)
 	bench_unlock(j.lock);
 	plan_free(&j.plan);
 	matrix_free(j.matrix);
-	buf_free(&j.text);
 	return ret;
 }
 

@@ -446,6 +446,13 @@ int axes_build(struct matrix *m)
 	return ret;
 }
 
+const char *axis_place(const struct axis *a, unsigned i,
+		       char path[AXIS_PLACE_BYTES])
+{
+	snprintf(path, AXIS_PLACE_BYTES, "%s[%u]", a->path, i);
+	return path;
+}
+
 /* mkfs.xfs and mount.xfs, so that they do not clash with parameters. */
 static bool is_named(const struct axis *a, const char *name)
 {

@@ -42,6 +42,12 @@ struct axis_kind {
 /* Build m->axes, in the order in which they are applied. 0, -ENOMEM. */
 int axes_build(struct matrix *m);
 
+#define AXIS_PLACE_BYTES 96
+
+/* Where in the file its i-th value stands, a path for conf_fail(). */
+const char *axis_place(const struct axis *a, unsigned i,
+		       char path[AXIS_PLACE_BYTES]);
+
 /* NULL: no axis of that name. */
 const struct axis *axis_find(const struct matrix *m, const char *name);
 

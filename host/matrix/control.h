@@ -88,6 +88,10 @@ enum control_end {
 	CONTROL_STORE,       /* the journal cannot be written */
 };
 
+/* The first kernel of the plan that the bench does not have; NULL: it has them
+ * all. */
+const char *control_unknown_kernel(const struct bench *b, const struct plan *p);
+
 /* Whether the bench can boot every kernel of the plan. 0, or -ENOTSUP and a
  * sentence. control_run() begins with it. */
 int control_check_kernels(const struct bench *b, const struct plan *p,

@@ -38,6 +38,16 @@ bool kernel_known(const struct bench *b, const char *kernel)
 	return find_kernel(b, kernel) || is_virtual(b, kernel);
 }
 
+const char *control_unknown_kernel(const struct bench *b, const struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (*p->cell[i]->kernel && !kernel_known(b, p->cell[i]->kernel))
+			return p->cell[i]->kernel;
+	return NULL;
+}
+
 bool kernel_matches(const struct bench *b, const char *kernel,
 		    const char *release)
 {
@@ -102,6 +112,19 @@ static uint32_t boot_ms(const struct controller *c)
 	return 1000 * (s ? s : BOOT_S);
 }
 
+static int no_boot_command(const struct controller *c,
+			   const struct bench_kernel *k, struct err *err)
+{
+	const struct bench *b = c->cfg.bench;
+	char path[64];
+
+	snprintf(path, sizeof(path), "kernels[%u]", (unsigned)(k - b->kernels));
+	return conf_fail(b->file, err, -ENOTSUP, path,
+			 "kernel %s is wanted, %s runs, and there is no 'boot' "
+			 "command for it",
+			 k->name, dut_hello(c->dut)->kernel_release);
+}
+
 static int start_boot(struct controller *c, const char *kernel, struct err *err)
 {
 	struct boot b = { .c = c,
@@ -110,15 +133,10 @@ static int start_boot(struct controller *c, const char *kernel, struct err *err)
 			  .ms = boot_ms(c) };
 
 	if (!b.k && (!is_virtual(c->cfg.bench, kernel) || !c->cfg.boot))
-		return err_set(err, -ENOTSUP,
-			       "%s does not say how to boot kernel %s",
-			       c->cfg.bench->source, kernel);
+		return conf_fail(c->cfg.bench->file, err, -ENOTSUP, "kernels",
+				 "nothing says how to boot kernel %s", kernel);
 	if (b.k && !b.k->n_boot)
-		return err_set(err, -ENOTSUP,
-			       "kernel %s is wanted, %s runs, and %s gives no "
-			       "'boot' command for it",
-			       kernel, dut_hello(c->dut)->kernel_release,
-			       c->cfg.bench->source);
+		return no_boot_command(c, b.k, err);
 	b.work.data = &b;
 	if (uv_queue_work(c->cfg.loop, &b.work, boot_work, boot_ended) < 0)
 		return err_sys(err, -ENOMEM, "boot");
@@ -199,8 +217,7 @@ int kernel_reboot(struct controller *c, struct err *err)
 		    kernel_matches(b, b->kernels[i].name, release))
 			kernel = b->kernels[i].name;
 	if (!kernel)
-		return err_set(err, -ENOTSUP,
-			       "%s gives no way to boot the machine",
-			       b->source);
+		return conf_fail(b->file, err, -ENOTSUP, "kernels",
+				 "no way to boot the machine is given");
 	return boot_into(c, kernel, err);
 }

@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/bench/conf.h"
+#include "host/bench/conf_load.h"
 #include "host/matrix/axis.h"
 #include "host/matrix/work.h"
 #include "host/util/parse.h"
 
 #define VALUES_MAX 256
-#define RULES_MAX  256
 
 /* ---- schema ----------------------------------------------------------- */
 
@@ -30,7 +29,7 @@ static const cyaml_schema_value_t string_value = {
 #define RULES(_key, _member)                                                   \
 	CYAML_FIELD_SEQUENCE_COUNT(_key, OPTIONAL_LIST, struct matrix,         \
 				   _member, n_##_member, &rule_value, 0,       \
-				   RULES_MAX)
+				   MATRIX_RULES_MAX)
 
 static const cyaml_schema_field_t pair_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, struct matrix_pair,
@@ -150,22 +149,24 @@ unsigned matrix_layout_disks(const char *layout, const char **kind)
 	return 0;
 }
 
-static int check_values(struct conf *f, const struct axis *a)
+static int check_values(const struct conf *f, const struct axis *a,
+			struct err *err)
 {
-	char path[128];
+	char path[AXIS_PLACE_BYTES];
 	unsigned i, k;
 
 	for (i = 0; i < a->n; i++) {
 		const char *should;
 
-		snprintf(path, sizeof(path), "%s[%u]", a->path, i);
+		axis_place(a, i, path);
 		should = a->kind->check ? a->kind->check(a->values[i]) : NULL;
 		if (should)
-			return conf_fail(f, path, "%s: '%s' is not %s", a->name,
+			return conf_fail(f, err, -EINVAL, path,
+					 "%s: '%s' is not %s", a->name,
 					 a->values[i], should);
 		for (k = 0; k < i; k++)
 			if (strcmp(a->values[k], a->values[i]) == 0)
-				return conf_fail(f, path,
+				return conf_fail(f, err, -EINVAL, path,
 						 "%s: '%s' is listed twice",
 						 a->name, a->values[i]);
 	}
@@ -183,24 +184,28 @@ static bool has_value(const struct axis *a, const char *value)
 }
 
 /* A rule that can never match is a typing error. */
-static int check_pair(struct conf *f, const struct matrix *m,
-		      const struct matrix_pair *p, const char *path)
+static int check_pair(const struct conf *f, const struct matrix *m,
+		      const struct matrix_pair *p, const char *path,
+		      struct err *err)
 {
 	const struct axis *a = axis_find(m, p->name);
 	unsigned i;
 
 	if (!a)
-		return conf_fail(f, path, "no key '%s' in this matrix to match",
+		return conf_fail(f, err, -EINVAL, path,
+				 "no key '%s' in this matrix to match",
 				 p->name);
 	for (i = 0; i < p->n_values; i++)
 		if (!has_value(a, p->values[i]))
-			return conf_fail(f, path, "'%s' is no value of %s",
-					 p->values[i], p->name);
+			return conf_fail(f, err, -EINVAL, path,
+					 "'%s' is no value of %s", p->values[i],
+					 p->name);
 	return 0;
 }
 
-static int check_rules(struct conf *f, const struct matrix *m, const char *key,
-		       const struct matrix_rule *rules, unsigned n)
+static int check_rules(const struct conf *f, const struct matrix *m,
+		       const char *key, const struct matrix_rule *rules,
+		       unsigned n, struct err *err)
 {
 	char path[128];
 	unsigned i, k;
@@ -209,13 +214,14 @@ static int check_rules(struct conf *f, const struct matrix *m, const char *key,
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < rules[i].n_pairs && ret == 0; k++) {
 			snprintf(path, sizeof(path), "%s[%u][%u]", key, i, k);
-			ret = check_pair(f, m, &rules[i].pairs[k], path);
+			ret = check_pair(f, m, &rules[i].pairs[k], path, err);
 		}
 	}
 	return ret;
 }
 
-static int check_disks(struct conf *f, const struct matrix *m)
+static int check_disks(const struct conf *f, const struct matrix *m,
+		       struct err *err)
 {
 	unsigned i, k;
 	char path[64];
@@ -224,14 +230,14 @@ static int check_disks(struct conf *f, const struct matrix *m)
 		snprintf(path, sizeof(path), "disks[%u]", i);
 		for (k = 0; k < i; k++)
 			if (strcmp(m->disks[i], m->disks[k]) == 0)
-				return conf_fail(f, path,
+				return conf_fail(f, err, -EINVAL, path,
 						 "disk %s is listed twice",
 						 m->disks[i]);
 	}
 	for (i = 0; m->n_disks && i < m->n_layout; i++) {
 		snprintf(path, sizeof(path), "layout[%u]", i);
 		if (matrix_layout_disks(m->layout[i], NULL) > m->n_disks)
-			return conf_fail(f, path,
+			return conf_fail(f, err, -EINVAL, path,
 					 "%s needs more than the %u disks "
 					 "listed under 'disks'",
 					 m->layout[i], m->n_disks);
@@ -240,7 +246,8 @@ static int check_disks(struct conf *f, const struct matrix *m)
 }
 
 /* A parameter that no workload of the matrix has is a typing error. */
-static int check_params(struct conf *f, const struct matrix *m)
+static int check_params(const struct conf *f, const struct matrix *m,
+			struct err *err)
 {
 	char path[64];
 	unsigned i, k;
@@ -251,7 +258,7 @@ static int check_params(struct conf *f, const struct matrix *m)
 				break;
 		snprintf(path, sizeof(path), "params[%u]", i);
 		if (k == m->n_workload)
-			return conf_fail(f, path,
+			return conf_fail(f, err, -EINVAL, path,
 					 "params: no workload of this matrix "
 					 "has the parameter '%s' (it is not "
 					 "one of %s's)",
@@ -261,8 +268,9 @@ static int check_params(struct conf *f, const struct matrix *m)
 }
 
 /* Options of a file system that there is not would never be used. */
-static int check_fs_options(struct conf *f, const char *key,
-			    const struct matrix_pair *pairs, unsigned n)
+static int check_fs_options(const struct conf *f, const char *key,
+			    const struct matrix_pair *pairs, unsigned n,
+			    struct err *err)
 {
 	char path[64];
 	unsigned i;
@@ -270,7 +278,7 @@ static int check_fs_options(struct conf *f, const char *key,
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s[%u]", key, i);
 		if (!matrix_is_fs(pairs[i].name))
-			return conf_fail(f, path,
+			return conf_fail(f, err, -EINVAL, path,
 					 "%s: '%s' is not a file system (ext4, "
 					 "xfs, btrfs)",
 					 key, pairs[i].name);
@@ -278,90 +286,96 @@ static int check_fs_options(struct conf *f, const char *key,
 	return 0;
 }
 
-static int check_numbers(struct conf *f, struct matrix *m)
+static int check_numbers(const struct conf *f, struct matrix *m,
+			 struct err *err)
 {
 	if (!conf_line(f, "repeats"))
 		m->repeats = 1;
 	if (!conf_line(f, "sample_hz"))
 		m->sample_hz = 10;
 	if (m->repeats < 1 || m->repeats > 1000)
-		return conf_fail(f, "repeats", "repeats: %u is not in 1..1000",
-				 m->repeats);
+		return conf_fail(f, err, -EINVAL, "repeats",
+				 "repeats: %u is not in 1..1000", m->repeats);
 	if (m->sample_hz < 1 || m->sample_hz > 50)
-		return conf_fail(f, "sample_hz",
+		return conf_fail(f, err, -EINVAL, "sample_hz",
 				 "sample_hz: %u is not in 1..50", m->sample_hz);
 	if (m->timeout_s > 604800)
-		return conf_fail(f, "timeout_s",
+		return conf_fail(f, err, -EINVAL, "timeout_s",
 				 "timeout_s: %u is more than a week",
 				 m->timeout_s);
 	return 0;
 }
 
-static int check_required(struct conf *f, const struct matrix *m)
+static int check_required(const struct conf *f, const struct matrix *m,
+			  struct err *err)
 {
 	if (!m->n_layout)
-		return conf_fail(f, "", "the matrix lacks the key 'layout'");
+		return conf_fail(f, err, -EINVAL, "",
+				 "the matrix lacks the key 'layout'");
 	if (!m->n_workload)
-		return conf_fail(f, "", "the matrix lacks the key 'workload'");
+		return conf_fail(f, err, -EINVAL, "",
+				 "the matrix lacks the key 'workload'");
 	if (strchr(m->experiment, '/'))
-		return conf_fail(f, "experiment",
+		return conf_fail(f, err, -EINVAL, "experiment",
 				 "an experiment's name has no '/'");
 	return 0;
 }
 
-static int check(struct conf *f, struct matrix *m)
+static int check(const struct conf *f, struct matrix *m, struct err *err)
 {
 	unsigned i;
 	int ret;
 
-	ret = check_required(f, m);
+	ret = check_required(f, m, err);
 	if (ret == 0)
-		ret = check_numbers(f, m);
+		ret = check_numbers(f, m, err);
 	if (ret == 0)
 		ret = axes_build(m);
+	if (ret == -ENOMEM)
+		err_sys(err, ret, "reading the matrix");
 	for (i = 0; i < m->n_axes && ret == 0; i++)
-		ret = check_values(f, &m->axes[i]);
+		ret = check_values(f, &m->axes[i], err);
 	if (ret == 0)
-		ret = check_params(f, m);
+		ret = check_params(f, m, err);
 	if (ret == 0)
-		ret = check_fs_options(f, "mkfs", m->mkfs, m->n_mkfs);
+		ret = check_fs_options(f, "mkfs", m->mkfs, m->n_mkfs, err);
 	if (ret == 0)
-		ret = check_fs_options(f, "mount", m->mount, m->n_mount);
+		ret = check_fs_options(f, "mount", m->mount, m->n_mount, err);
 	if (ret == 0)
-		ret = check_disks(f, m);
+		ret = check_disks(f, m, err);
 	if (ret == 0 && m->compare && strcmp(m->compare, "none") != 0 &&
 	    !axis_find(m, m->compare))
-		ret = conf_fail(f, "compare",
+		ret = conf_fail(f, err, -EINVAL, "compare",
 				"compare: no key '%s' in this matrix",
 				m->compare);
 	if (ret == 0)
-		ret = check_rules(f, m, "include", m->include, m->n_include);
+		ret = check_rules(f, m, "include", m->include, m->n_include,
+				  err);
 	if (ret == 0)
-		ret = check_rules(f, m, "exclude", m->exclude, m->n_exclude);
+		ret = check_rules(f, m, "exclude", m->exclude, m->n_exclude,
+				  err);
 	return ret;
 }
 
 /* ---- public ----------------------------------------------------------- */
 
-/* Consumes f. */
+/* Takes f. */
 static int from_conf(struct conf *f, struct matrix **out, struct err *err)
 {
 	struct matrix *m = NULL;
 	int ret;
 
-	ret = conf_load(f, &matrix_schema, shape, (void **)&m);
-	if (ret == 0)
-		ret = check(f, m);
-	if (ret == -ENOMEM) {
-		err_set(err, ret, "out of memory");
-	} else if (ret < 0) {
-		err_set(err, ret, "%s", conf_error(f));
+	ret = conf_load(f, &matrix_schema, shape, (void **)&m, err);
+	if (ret < 0) {
+		conf_free(f);
+		return ret;
 	}
+	m->file = f;
+	ret = check(f, m, err);
 	if (ret < 0)
 		matrix_free(m);
 	else
 		*out = m;
-	conf_free(f);
 	return ret;
 }
 
@@ -389,5 +403,6 @@ void matrix_free(struct matrix *m)
 	if (!m)
 		return;
 	free(m->axes);
+	conf_free(m->file);
 	conf_data_free(&matrix_schema, m);
 }

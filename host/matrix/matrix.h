@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/bench/conf.h"
 #include "host/util/err.h"
 
 /* A free key with its alternatives: a parameter, a sysctl, a rule's part. */
@@ -25,6 +26,8 @@ struct matrix_pair {
 	char **values;
 	unsigned n_values;
 };
+
+#define MATRIX_RULES_MAX 256
 
 struct matrix_rule {
 	struct matrix_pair *pairs; /* all of them must match */
@@ -82,6 +85,7 @@ struct matrix {
 
 	struct axis *axes; /* made of the above; see host/matrix/axis.h */
 	unsigned n_axes;
+	struct conf *file; /* for errors: conf_fail() */
 };
 
 /* Read and check a matrix.

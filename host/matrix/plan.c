@@ -47,26 +47,53 @@ static bool pair_matches(const struct matrix *m, const struct matrix_pair *p,
 	return false;
 }
 
+/* Which rules have matched a cell. */
+struct seen {
+	bool include[MATRIX_RULES_MAX], exclude[MATRIX_RULES_MAX];
+};
+
+/* All rules are tried, so that those without any cell are found. */
 static bool any_matches(const struct matrix *m, const struct matrix_rule *rules,
-			unsigned n, const unsigned *at)
+			unsigned n, const unsigned *at, bool *seen)
 {
+	bool any = false;
 	unsigned i, k;
 
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < rules[i].n_pairs; k++)
 			if (!pair_matches(m, &rules[i].pairs[k], at))
 				break;
-		if (k == rules[i].n_pairs)
-			return true;
+		if (k < rules[i].n_pairs)
+			continue;
+		seen[i] = true;
+		any = true;
 	}
-	return false;
+	return any;
 }
 
-static bool wanted(const struct matrix *m, const unsigned *at)
+static bool wanted(const struct matrix *m, const unsigned *at,
+		   struct seen *seen)
 {
-	if (m->n_include && !any_matches(m, m->include, m->n_include, at))
-		return false;
-	return !any_matches(m, m->exclude, m->n_exclude, at);
+	bool in = any_matches(m, m->include, m->n_include, at, seen->include);
+	bool out = any_matches(m, m->exclude, m->n_exclude, at, seen->exclude);
+
+	return (in || !m->n_include) && !out;
+}
+
+static int check_seen(const struct matrix *m, const char *key, const bool *seen,
+		      unsigned n, struct err *err)
+{
+	char path[64];
+	unsigned i;
+
+	for (i = 0; i < n && seen[i]; i++)
+		;
+	snprintf(path, sizeof(path), "%s[%u]", key, i);
+	return i == n ? 0
+		      : conf_fail(m->file, err, -EINVAL, path,
+				  "%s: the rule matches no cell; mend it or "
+				  "drop it",
+				  key);
 }
 
 static Bay__Cell *new_cell(void)
@@ -141,25 +168,70 @@ static bool step(const struct matrix *m, unsigned *at)
 	return false;
 }
 
-/* Does this point describe a cell of its own? 1, 0 or an error; err says what
- * is wrong with the workload. */
-static int is_cell(const struct matrix *m, const unsigned *at,
-		   const struct axis_cell *disks, struct err *err)
+/* At the parameter's value, or where the workload is named. */
+static int refused(const struct matrix *m, const unsigned *at,
+		   const char *param, const char *why, struct err *err)
 {
-	struct axis_cell c = *disks;
+	const struct axis *a = param ? axis_find(m, param) : NULL;
+	char path[AXIS_PLACE_BYTES];
+
+	if (!a)
+		a = axis_find(m, "workload");
+	return conf_fail(m->file, err, -EINVAL,
+			 axis_place(a, at[a - m->axes], path), "%s", why);
+}
+
+static int too_few_disks(const struct matrix *m, const unsigned *at,
+			 const struct axis_cell *disks, struct err *err)
+{
+	const struct axis *a = axis_find(m, "layout");
+	unsigned i = at[a - m->axes];
+	char path[AXIS_PLACE_BYTES];
+
+	return conf_fail(m->file, err, -ENODEV, axis_place(a, i, path),
+			 "%s wants more disks than the bench's %u; add disks "
+			 "to the bench or drop the layout",
+			 a->values[i], disks->n_serial);
+}
+
+/* Does this point describe a cell of its own? 1, 0 or an error; err says what
+ * is wrong. The cell is scratch. */
+static int judge(const struct matrix *m, const unsigned *at,
+		 const struct axis_cell *disks, struct axis_cell *c,
+		 struct seen *seen, struct err *err)
+{
+	struct err why = { 0 };
+	const char *wrong;
 	bool same;
 	int ret;
 
-	if (!wanted(m, at))
+	ret = fill_cell(m, at, c, &same);
+	if (ret != 0 && ret != -ENODEV)
+		return err_sys(err, ret, "planning the matrix");
+	/* Without a cell of its own it is nothing that a rule could mean. */
+	if (same || !wanted(m, at, seen))
 		return 0;
+	if (ret == -ENODEV)
+		return too_few_disks(m, at, disks, err);
+	ret = work_check(c->cell, NULL, &wrong, &why);
+	if (ret == -EINVAL)
+		return refused(m, at, wrong, why.text, err);
+	return ret < 0 ? err_sys(err, ret, "planning the matrix") : 1;
+}
+
+static int is_cell(const struct matrix *m, const unsigned *at,
+		   const struct axis_cell *disks, struct seen *seen,
+		   struct err *err)
+{
+	struct axis_cell c = *disks;
+	int ret;
+
 	c.cell = new_cell();
 	if (!c.cell)
-		return -ENOMEM;
-	ret = fill_cell(m, at, &c, &same);
-	if (ret == 0 && !same)
-		ret = work_check(c.cell, NULL, err);
+		return err_sys(err, -ENOMEM, "planning the matrix");
+	ret = judge(m, at, disks, &c, seen, err);
 	bay__cell__free_unpacked(c.cell, NULL);
-	return ret < 0 ? ret : !same;
+	return ret;
 }
 
 static int check_product(const struct matrix *m, struct err *err)
@@ -167,46 +239,55 @@ static int check_product(const struct matrix *m, struct err *err)
 	uint64_t n = m->repeats;
 	unsigned i;
 
-	if (m->n_axes > AXES_MAX)
-		return err_set(err, -E2BIG, "more than %d keys vary", AXES_MAX);
 	for (i = 0; i < m->n_axes; i++) {
-		n *= m->axes[i].n;
+		const struct axis *a = &m->axes[i];
+
+		if (i == AXES_MAX)
+			return conf_fail(m->file, err, -E2BIG, a->path,
+					 "more than %d keys vary", AXES_MAX);
+		n *= a->n;
 		if (n > PLAN_CELLS_MAX)
-			return err_set(err, -E2BIG,
-				       "the matrix multiplies to more than %u "
-				       "cells; shorten some lists",
-				       PLAN_CELLS_MAX);
+			return conf_fail(m->file, err, -E2BIG, a->path,
+					 "up to here the lists of the matrix "
+					 "multiply to more than %u cells; "
+					 "shorten some",
+					 PLAN_CELLS_MAX);
 	}
 	return 0;
+}
+
+static int check_found(const struct matrix *m, const struct points *points,
+		       const struct seen *seen, struct err *err)
+{
+	int ret;
+
+	ret = check_seen(m, "include", seen->include, m->n_include, err);
+	if (ret == 0)
+		ret = check_seen(m, "exclude", seen->exclude, m->n_exclude,
+				 err);
+	if (ret == 0 && !points->n)
+		ret = conf_fail(m->file, err, -EINVAL,
+				m->n_exclude ? "exclude" : "include",
+				"no cell is left after include and exclude");
+	return ret;
 }
 
 static int find_points(const struct matrix *m, const struct axis_cell *disks,
 		       struct points *points, struct err *err)
 {
 	struct point pt = { .repeat = 0 };
+	struct seen seen = { 0 };
 	int ret;
 
 	do {
-		ret = is_cell(m, pt.at, disks, err);
-		if (ret == -EINVAL)
-			return ret;
-		if (ret == -ENODEV)
-			return err_set(err, ret,
-				       "%s wants more disks than the bench's "
-				       "%u; add disks to the bench or drop "
-				       "the layout",
-				       axis_find(m, "layout")->values[pt.at[0]],
-				       disks->n_serial);
+		ret = is_cell(m, pt.at, disks, &seen, err);
 		for (pt.repeat = 0; ret > 0 && pt.repeat < m->repeats;
 		     pt.repeat++)
-			ret = add_point(points, &pt) < 0 ? -ENOMEM : 1;
+			if (add_point(points, &pt) < 0)
+				ret = err_sys(err, -ENOMEM,
+					      "planning the matrix");
 	} while (ret >= 0 && step(m, pt.at));
-	if (ret < 0)
-		return err_sys(err, ret, "planning the matrix");
-	if (!points->n)
-		return err_set(err, -EINVAL,
-			       "no cell is left after include and exclude");
-	return 0;
+	return ret < 0 ? ret : check_found(m, points, &seen, err);
 }
 
 /* ---- in which order ---------------------------------------------------- */
@@ -370,7 +451,7 @@ static double workload_s(const Bay__Cell *cell)
 {
 	double seconds = 0.0;
 
-	return work_check(cell, &seconds, NULL) < 0 ? 0.0 : seconds;
+	return work_check(cell, &seconds, NULL, NULL) < 0 ? 0.0 : seconds;
 }
 
 double plan_cell_estimate_s(const Bay__Cell *cell)
@@ -483,8 +564,28 @@ static int by_key(const void *a, const void *b)
 	return strcmp((*x)->key, (*y)->key);
 }
 
+/* At the value in which they differ that stands later. */
+static int are_same(const struct matrix *m, const struct points *points,
+		    const Bay__Cell *x, const Bay__Cell *y, struct err *err)
+{
+	const unsigned *a = points->list[x->order].at;
+	const unsigned *b = points->list[y->order].at;
+	char path[AXIS_PLACE_BYTES] = "";
+	unsigned i;
+
+	for (i = 0; i < m->n_axes && a[i] == b[i]; i++)
+		;
+	if (i < m->n_axes)
+		axis_place(&m->axes[i], a[i] > b[i] ? a[i] : b[i], path);
+	return conf_fail(m->file, err, -EINVAL, path,
+			 "%s and %s are the same cell; drop one of the two "
+			 "values",
+			 x->case_name, y->case_name);
+}
+
 /* Two spellings of one value (1G, 1024M) would be one cell run twice. */
-static int check_keys(const struct plan *p, struct err *err)
+static int check_keys(const struct matrix *m, const struct points *points,
+		      const struct plan *p, struct err *err)
 {
 	Bay__Cell **sorted;
 	size_t i;
@@ -497,11 +598,8 @@ static int check_keys(const struct plan *p, struct err *err)
 	qsort(sorted, p->n, sizeof(*sorted), by_key);
 	for (i = 1; i < p->n && ret == 0; i++)
 		if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
-			ret = err_set(err, -EINVAL,
-				      "%s and %s are the same cell; drop one "
-				      "of the two values",
-				      sorted[i - 1]->case_name,
-				      sorted[i]->case_name);
+			ret = are_same(m, points, sorted[i - 1], sorted[i],
+				       err);
 	free(sorted);
 	return ret;
 }
@@ -519,8 +617,9 @@ int plan_make(const struct matrix *m, const char *const *serial,
 		disks.n_serial = m->n_disks;
 	}
 	ret = check_product(m, err);
-	if (ret == 0)
-		ret = find_points(m, &disks, &points, err);
+	if (ret < 0)
+		return ret;
+	ret = find_points(m, &disks, &points, err);
 	if (ret < 0)
 		goto out;
 	ret = order_points(m, &points);
@@ -529,7 +628,7 @@ int plan_make(const struct matrix *m, const char *const *serial,
 	if (ret < 0)
 		err_sys(err, ret, "planning the matrix");
 	else
-		ret = check_keys(out, err);
+		ret = check_keys(m, &points, out, err);
 	if (ret < 0)
 		plan_free(out);
 out:

@@ -19,7 +19,8 @@ struct plan {
 /* Multiply the axes out, apply include and exclude, and order the cells.
  *   serial  the bench's disks in order; used where the matrix names none
  * 0; -ENODEV: a layout wants more disks; -E2BIG: more than PLAN_CELLS_MAX;
- * -EINVAL: nothing is left; -ENOMEM. Free with plan_free(). */
+ * -EINVAL: a value that its workload refuses, a rule without a cell, nothing
+ * is left; -ENOMEM. err names file and line. Free with plan_free(). */
 int plan_make(const struct matrix *m, const char *const *serial,
 	      unsigned n_serial, struct plan *out, struct err *err);
 void plan_free(struct plan *p);

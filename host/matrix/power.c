@@ -140,6 +140,7 @@ static int fill_config(const struct controller *c, struct rig_config *config,
 		       struct err *err)
 {
 	const struct bench *b = c->cfg.bench;
+	char path[64];
 	unsigned i;
 	int ret = 0;
 
@@ -148,12 +149,13 @@ static int fill_config(const struct controller *c, struct rig_config *config,
 
 		if (d->slot < 0)
 			continue;
-		if ((unsigned)d->slot >= config->slots)
-			return err_set(err, -EINVAL,
-				       "%s puts disk %s in slot %d, the rig "
-				       "has slots 0..%u",
-				       b->source, d->serial, d->slot,
-				       config->slots - 1);
+		if ((unsigned)d->slot >= config->slots) {
+			snprintf(path, sizeof(path), "disks[%u].slot", i);
+			return conf_fail(b->file, err, -EINVAL, path,
+					 "disk %s is in slot %d, the rig has "
+					 "slots 0..%u",
+					 d->serial, d->slot, config->slots - 1);
+		}
 		ret = rig_config_set_serial(config, (unsigned)d->slot,
 					    d->serial);
 		if (ret < 0)

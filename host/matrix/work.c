@@ -37,13 +37,16 @@ static int set_up(struct workload *w, const Bay__Cell *cell, struct err *err)
 		int ret = workload_set(w, spec->param[i]->name,
 				       spec->param[i]->value, err);
 
-		if (ret < 0)
+		if (ret < 0) {
+			w->wrong = spec->param[i]->name;
 			return ret;
+		}
 	}
 	return workload_check(w, err);
 }
 
-int work_check(const Bay__Cell *cell, double *seconds, struct err *err)
+int work_check(const Bay__Cell *cell, double *seconds, const char **wrong,
+	       struct err *err)
 {
 	struct arena arena = { 0 };
 	struct workload *w = calloc(1, sizeof(*w));
@@ -55,6 +58,8 @@ int work_check(const Bay__Cell *cell, double *seconds, struct err *err)
 	ret = set_up(w, cell, err);
 	if (ret == 0 && seconds)
 		*seconds = w->kind->seconds ? w->kind->seconds(w) : 0.0;
+	if (wrong)
+		*wrong = w->wrong;
 	arena_free(&arena);
 	free(w);
 	return ret;

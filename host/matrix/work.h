@@ -15,7 +15,10 @@ bool work_has_param(const char *kind, const char *param);
 /* Check the values together, as the agent will.
  *   seconds  out: the measured part's length, 0 = the kind cannot say; may be
  *            NULL
+ *   wrong    out: the parameter at fault after -EINVAL, of the cell or static;
+ *            NULL: none in particular; may be NULL
  * 0; -EINVAL and a sentence; -ENOMEM. */
-int work_check(const Bay__Cell *cell, double *seconds, struct err *err);
+int work_check(const Bay__Cell *cell, double *seconds, const char **wrong,
+	       struct err *err);
 
 #endif

@@ -14,9 +14,8 @@ static int serial_address(const struct bench *b, struct rig_address *a,
 				   .baud = r->baud };
 	if (!r->usb || !rig_parse_usb_id(r->usb, &a->usb_vid, &a->usb_pid))
 		return 0;
-	return err_set(err, -EINVAL,
-		       "%s: rig: usb: '%s' is not VID:PID in hexadecimal",
-		       b->source, r->usb);
+	return conf_fail(b->file, err, -EINVAL, "rig.usb",
+			 "'%s' is not VID:PID in hexadecimal", r->usb);
 }
 
 static int virtual_address(const struct bench *b, struct rig_address *a,

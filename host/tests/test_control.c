@@ -587,8 +587,8 @@ static void a_kernel_that_the_bench_cannot_boot_is_said_first(void **state)
 	     MATRIX "kernel: new\n");
 	assert_int_equal(run(), CONTROL_CONFIG);
 	assert_string_equal(t.err.text,
-			    "kernel new is wanted, 6.1.0-31-amd64 runs, and b "
-			    "gives no 'boot' command for it");
+			    "b:8: kernel new is wanted, 6.1.0-31-amd64 runs, "
+			    "and there is no 'boot' command for it");
 	assert_machine_clean();
 	unload();
 }
