@@ -7,7 +7,6 @@
 #include "firmware/app/retain.h"
 #include "firmware/app/telemetry.h"
 #include "firmware/hal/activity.h"
-#include "firmware/hal/clock.h"
 #include "firmware/hal/reset.h"
 #include "firmware/hal/uart.h"
 #include "firmware/hal/watchdog.h"
@@ -15,6 +14,21 @@
 uint32_t app_event(struct app *app, const struct event *e)
 {
 	return events_add(app->events, e);
+}
+
+static void say_boot(struct app *app)
+{
+	static const char *const words[] = {
+		[RESET_UNKNOWN] = "unknown",   [RESET_POWER] = "power on",
+		[RESET_EXTERNAL] = "external", [RESET_BROWNOUT] = "brown-out",
+		[RESET_WATCHDOG] = "watchdog", [RESET_SOFTWARE] = "asked for",
+		[RESET_ASSERT] = "crash",
+	};
+	bool bad = app->reset == RESET_WATCHDOG || app->reset == RESET_ASSERT;
+
+	LOG(app, bad ? LOG_WARNING : LOG_INFO,
+	    "boot %u of firmware " BAY_VERSION ", reset: %s",
+	    (unsigned)app->boot_id, words[app->reset]);
 }
 
 void app_report(struct app *app, event_kind kind, int32_t value,
@@ -29,6 +43,7 @@ void app_init(struct app *app, const struct board *b)
 {
 	app->board = b;
 	app->reset = hal_reset_cause();
+	logring_init(&app->log);
 	hal_watchdog_start(APP_WATCHDOG_MS);
 	hal_uart_init(b->baud);
 	hal_activity_init(b->activity, b->slots);
@@ -37,7 +52,10 @@ void app_init(struct app *app, const struct board *b)
 	configure_init(app);
 	retain_init(app);
 	app->events = hal_retained(sizeof(*app->events));
-	events_open(app->events, app->boot_id);
+	say_boot(app);
+	if (!events_open(app->events, app->boot_id) &&
+	    app->reset != RESET_POWER)
+		LOG(app, LOG_WARNING, "the events of before are lost");
 	app_report(app, EVENT_BOOT, (int32_t)app->reset, hal_clock_us());
 	power_init(app, hal_clock_us());
 	monitor_init(app, hal_clock_us());

@@ -7,11 +7,13 @@
 #include "firmware/app/board.h"
 #include "firmware/core/config_store.h"
 #include "firmware/core/events.h"
+#include "firmware/core/logring.h"
 #include "firmware/core/schedule.h"
 #include "firmware/core/silence.h"
 #include "firmware/core/slot.h"
 #include "firmware/core/temperature.h"
 #include "firmware/core/trace.h"
+#include "firmware/hal/clock.h"
 #include "proto/link/opcache.h"
 #include "proto/link/session.h"
 
@@ -32,7 +34,9 @@ enum app_checkin {
 struct app_monitor_slot {
 	uint64_t due_us;
 	uint16_t turn;
-	bool ready; /* both parts are set up */
+	bool ready;  /* both parts are set up */
+	bool silent; /* they do not answer, which the log says */
+	uint8_t bad; /* address of the part that did not answer last */
 };
 
 struct app_monitor {
@@ -104,6 +108,7 @@ struct app {
 	struct trace trace[RIG_SLOTS_MAX];
 	struct trace_tail trace_tail;
 	struct events_ring *events;
+	struct logring log;
 	struct schedule schedule;
 	struct silence silence;
 	struct temperature temperature;
@@ -124,6 +129,12 @@ void app_init(struct app *app, const struct board *board);
 /* One turn of the main loop. Returns when the next one is due, in
  * microseconds of hal_clock_us(). */
 uint64_t app_run(struct app *app);
+
+/* Say why, to the engineer: LOG(app, LOG_WARNING, "part 0x%x is late", part).
+ * logring_add() says what a format may have. A failure is logged once, where
+ * it is handled. Task context. */
+#define LOG(app, level, ...)                                                   \
+	logring_add(&(app)->log, level, hal_clock_us(), __VA_ARGS__)
 
 /* Append an event that no slot has made. */
 uint32_t app_event(struct app *app, const struct event *e);

@@ -58,6 +58,7 @@ void commands_fill_info(const struct app *app, Info *info)
 	info->fault_mask = power_fault_mask(app);
 	info->now_us = hal_clock_us();
 	info->commands_executed = app->link.commands_executed;
+	info->log_waiting = logring_waiting(&app->log);
 }
 
 static rig_status get_info(struct app *app, const Command *cmd, Result *result)
@@ -287,6 +288,8 @@ static rig_status events_since(struct app *app, const Command *cmd,
 {
 	(void)result;
 	link_events_since(app, cmd->body.events_since.number);
+	if (cmd->body.events_since.log)
+		logring_rewind(&app->log);
 	return RIG_OK;
 }
 

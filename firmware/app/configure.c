@@ -7,19 +7,74 @@
 
 #define SEEN_RIG (1u << 31)
 
+/* Why a message of a configuration is refused. */
+static const char *why(rig_status rc)
+{
+	switch (rc) {
+	case RIG_INVALID:
+		return "came twice";
+	case RIG_RANGE:
+		return "out of range";
+	case RIG_BUSY:
+		return "a slot has power";
+	case RIG_STATE:
+		return "out of turn, or of a slot in FAULT";
+	case RIG_STALE:
+		return "of an old generation";
+	case RIG_CRC:
+		return "checksum does not match";
+	default:
+		return "cannot be stored";
+	}
+}
+
+/* detail: as in the Result. Returns rc. */
+static rig_status say(struct app *app, const char *what, uint32_t detail,
+		      rig_status rc)
+{
+	if (rc != RIG_OK)
+		LOG(app, LOG_WARNING, "configuration refused: %s (%u) %s", what,
+		    (unsigned)detail, why(rc));
+	return rc;
+}
+
 /* What is stored, unless a firmware with other ranges has stored it; else the
  * board's defaults. */
-void configure_init(struct app *app)
+static rig_status load(struct app *app, uint32_t *detail)
 {
-	uint32_t detail;
 	rig_status rc;
 
 	config_default(&app->config, &app->board->defaults, app->board->slots);
 	rc = config_store_open(&app->store, &app->eeprom.storage, &app->config);
-	if (rc != RIG_OK || config_check(&app->config, &detail) != RIG_OK)
+	if (rc == RIG_OK)
+		rc = config_check(&app->config, detail);
+	if (rc != RIG_OK)
 		config_default(&app->config, &app->board->defaults,
 			       app->board->slots);
 	app->config_crc = config_image_crc(&app->config);
+	return rc;
+}
+
+void configure_init(struct app *app)
+{
+	uint32_t detail = 0;
+	rig_status rc = load(app, &detail);
+
+	if (rc == RIG_OK)
+		LOG(app, LOG_INFO, "configuration %u is in force",
+		    (unsigned)app->config.generation);
+	else if (rc == RIG_CRC)
+		LOG(app, LOG_INFO,
+		    "no configuration is stored: defaults are in force");
+	else if (rc == RIG_RANGE)
+		LOG(app, LOG_WARNING,
+		    "field %u of the stored configuration is out of range: "
+		    "defaults are in force",
+		    (unsigned)detail);
+	else
+		LOG(app, LOG_ERROR,
+		    "memory 0x%x does not answer: defaults are in force",
+		    app->board->eeprom.address);
 }
 
 static bool has_power(const struct app *app)
@@ -27,7 +82,7 @@ static bool has_power(const struct app *app)
 	return power_first_live(app) != RIG_SLOTS_MAX;
 }
 
-rig_status configure_begin(struct app *app, const ConfigBegin *begin)
+static rig_status begin_stage(struct app *app, const ConfigBegin *begin)
 {
 	struct app_staging *st = &app->staging;
 	uint32_t in_force = app->config.generation;
@@ -48,6 +103,12 @@ rig_status configure_begin(struct app *app, const ConfigBegin *begin)
 	st->seen = 0;
 	st->open = rc == RIG_OK;
 	return rc;
+}
+
+rig_status configure_begin(struct app *app, const ConfigBegin *begin)
+{
+	return say(app, "generation", begin->generation,
+		   begin_stage(app, begin));
 }
 
 /* Guards that all messages of a staging share. */
@@ -71,7 +132,7 @@ static rig_status put(struct app *app, unsigned record, uint32_t bit,
 	return rc;
 }
 
-rig_status configure_rig(struct app *app, const RigConfig *rig)
+static rig_status put_rig(struct app *app, const RigConfig *rig)
 {
 	uint8_t bytes[CONFIG_RIG_BYTES];
 	rig_status rc = may_put(app, SEEN_RIG);
@@ -80,6 +141,11 @@ rig_status configure_rig(struct app *app, const RigConfig *rig)
 		return rc;
 	config_encode_rig(rig, bytes);
 	return put(app, 0, SEEN_RIG, bytes);
+}
+
+rig_status configure_rig(struct app *app, const RigConfig *rig)
+{
+	return say(app, "limits of the rig", 0, put_rig(app, rig));
 }
 
 /* A latched fault is not to be argued away with new limits. */
@@ -93,7 +159,7 @@ static bool is_refused(const struct app *app, uint32_t slot,
 	       memcmp(bytes, in_force, sizeof(in_force)) != 0;
 }
 
-rig_status configure_slot(struct app *app, const SlotConfig *slot)
+static rig_status put_slot(struct app *app, const SlotConfig *slot)
 {
 	uint8_t bytes[CONFIG_SLOT_BYTES];
 	rig_status rc;
@@ -107,6 +173,11 @@ rig_status configure_slot(struct app *app, const SlotConfig *slot)
 	if (is_refused(app, slot->slot, bytes))
 		return RIG_STATE;
 	return put(app, slot->slot + 1, 1u << slot->slot, bytes);
+}
+
+rig_status configure_slot(struct app *app, const SlotConfig *slot)
+{
+	return say(app, "slot", slot->slot, put_slot(app, slot));
 }
 
 static uint32_t slots_seen(const struct app_staging *st)
@@ -132,6 +203,7 @@ static rig_status commit_staged(struct app *app, const ConfigCommit *commit,
 				uint32_t *detail)
 {
 	rig_status rc = config_store_staged(&app->store, &app->config);
+	uint32_t ignored;
 
 	if (rc == RIG_OK && commit->crc != config_image_crc(&app->config))
 		rc = RIG_CRC;
@@ -139,13 +211,13 @@ static rig_status commit_staged(struct app *app, const ConfigCommit *commit,
 		rc = config_check(&app->config, detail);
 	if (rc == RIG_OK)
 		rc = config_store_commit(&app->store, &app->config);
-	if (rc != RIG_OK)
-		configure_init(app);
+	if (rc != RIG_OK && load(app, &ignored) != RIG_OK)
+		LOG(app, LOG_INFO, "defaults are in force");
 	return rc;
 }
 
-rig_status configure_commit(struct app *app, const ConfigCommit *commit,
-			    uint32_t *detail, uint64_t now_us)
+static rig_status put_in_force(struct app *app, const ConfigCommit *commit,
+			       uint32_t *detail, uint64_t now_us)
 {
 	rig_status rc = may_commit(app, commit);
 
@@ -162,4 +234,12 @@ rig_status configure_commit(struct app *app, const ConfigCommit *commit,
 		app->monitor.slot[i].ready = false;
 	app_report(app, EVENT_CONFIG, (int32_t)app->config.generation, now_us);
 	return RIG_OK;
+}
+
+rig_status configure_commit(struct app *app, const ConfigCommit *commit,
+			    uint32_t *detail, uint64_t now_us)
+{
+	rig_status rc = put_in_force(app, commit, detail, now_us);
+
+	return say(app, "commit, field", *detail, rc);
 }

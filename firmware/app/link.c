@@ -53,6 +53,15 @@ static void on_up(void *arg, const struct control_hello *peer,
 	(void)peer;
 	(void)info;
 	app->link.event_sent = app->events->acked;
+	logring_skip(&app->log);
+}
+
+static void on_lost(void *arg, enum session_loss why)
+{
+	struct app *app = arg;
+
+	LOG(app, why == SESSION_LOST_REPLACED ? LOG_INFO : LOG_WARNING,
+	    "the link is lost: %s", session_loss_name(why));
 }
 
 static void copy_text(char dst[CONTROL_TEXT_BYTES], const char *src)
@@ -93,6 +102,7 @@ static void on_all_off(void *arg)
 static const struct session_ops session_ops = {
 	.receive = on_receive,
 	.up = on_up,
+	.lost = on_lost,
 	.info = on_info,
 	.all_off = on_all_off,
 };
@@ -168,6 +178,30 @@ static void send_events(struct app *app)
 	}
 }
 
+static bool send_line(struct session *s, const LogLine *line, uint64_t now_us)
+{
+	uint8_t buf[LogLine_size];
+	pb_ostream_t out = pb_ostream_from_buffer(buf, sizeof(buf));
+
+	return pb_encode(&out, LogLine_fields, line) &&
+	       session_send_unreliable(s, CHANNEL_LOG, buf, out.bytes_written,
+				       now_us) == SESSION_OK;
+}
+
+/* When no event waits, so that a reader gets what was before first. A line
+ * stays in the ring until there is room for it. */
+static void send_log(struct app *app, uint64_t now_us)
+{
+	struct session *s = &app->link.session;
+	LogLine line = LogLine_init_zero;
+
+	if (app->link.event_sent < events_last(app->events))
+		return;
+	while (session_has_room(s, LogLine_size) &&
+	       logring_peek(&app->log, &line) && send_line(s, &line, now_us))
+		logring_pop(&app->log);
+}
+
 static void receive(struct app *app)
 {
 	uint8_t buf[READ_BYTES];
@@ -218,6 +252,7 @@ void link_run(struct app *app, uint64_t now_us)
 	note_host(app);
 	send_events(app);
 	session_poll(&app->link.session, now_us);
+	send_log(app, now_us);
 	transmit(app);
 	reset_when_told(app);
 	app->checkins |= CHECKIN_LINK;

@@ -66,8 +66,10 @@ static bool set_up(struct app *app, unsigned slot)
 					      : limits->trip_12v_ma;
 
 		if (adm127x_init(part, app->bus) != RIG_OK ||
-		    adm127x_set_warn(part, app->bus, ma) != RIG_OK)
+		    adm127x_set_warn(part, app->bus, ma) != RIG_OK) {
+			app->monitor.slot[slot].bad = part->address;
 			return false;
+		}
 	}
 	return true;
 }
@@ -89,11 +91,37 @@ static rig_status read_rails(struct app *app, unsigned slot,
 			rc = adm127x_read_iout(&part[rail], app->bus, &ma);
 		if (rc == RIG_OK && m->turn % plan->volts_every == 0)
 			rc = adm127x_read_vout(&part[rail], app->bus, &mv);
+		if (rc != RIG_OK)
+			m->bad = part[rail].address;
 		sample->ma[rail] = rail_narrow(ma);
 		sample->mv[rail] = rail_narrow(mv);
 	}
 	m->turn++;
 	return rc;
+}
+
+/* One line when the slot has been missed as often as counts, one when it is
+ * back: a bus that flutters must not fill the log. */
+static void missed(struct app *app, unsigned slot, uint64_t now_us)
+{
+	struct app_monitor_slot *m = &app->monitor.slot[slot];
+
+	slot_missed(&app->slot[slot], now_us);
+	if (m->silent || app->slot[slot].misses < SLOT_MISSES_MAX)
+		return;
+	m->silent = true;
+	LOG(app, LOG_ERROR, "slot %u: monitor 0x%x does not answer", slot,
+	    m->bad);
+}
+
+static void answered(struct app *app, unsigned slot)
+{
+	struct app_monitor_slot *m = &app->monitor.slot[slot];
+
+	if (m->silent)
+		LOG(app, LOG_INFO, "slot %u: monitor 0x%x answers again", slot,
+		    m->bad);
+	m->silent = false;
 }
 
 /* What a part holds before its first conversion was measured by nobody (an
@@ -111,7 +139,7 @@ static void prepare_slot(struct app *app, unsigned slot)
 		now_us +
 		(m->ready && known ? SETTLE_US : plan_of(app, slot)->period_us);
 	if (!m->ready)
-		slot_missed(&app->slot[slot], now_us);
+		missed(app, slot, now_us);
 }
 
 static void sample_slot(struct app *app, unsigned slot)
@@ -125,9 +153,10 @@ static void sample_slot(struct app *app, unsigned slot)
 	m->due_us = sample.at_us + plan->period_us;
 	if (rc != RIG_OK) {
 		m->ready = false; /* it may have lost its configuration */
-		slot_missed(&app->slot[slot], sample.at_us);
+		missed(app, slot, sample.at_us);
 		return;
 	}
+	answered(app, slot);
 	trace_feed(&app->trace[slot], &app->trace_tail, slot, &sample);
 	telemetry_feed(app, slot, &sample);
 	slot_feed(&app->slot[slot], &sample);
@@ -163,6 +192,7 @@ static void shed_newest(struct app *app, uint64_t now_us)
 	e.state = s->state;
 	e.vi = s->last;
 	app_event(app, &e);
+	LOG(app, LOG_WARNING, "the input is low: slot %u is shed", e.slot);
 	/* Off is never refused. */
 	if (slot_set(s, false, 0, now_us) != RIG_OK)
 		slot_trip(s, FAULT_INPUT_SAG, now_us);
@@ -216,6 +246,8 @@ static void sample_input(struct app *app)
 static void report_temperature(struct app *app, uint64_t now_us)
 {
 	app_report(app, EVENT_TEMPERATURE, app->temperature.mdegc, now_us);
+	LOG(app, LOG_WARNING, "the board has %d mdegC",
+	    (int)app->temperature.mdegc);
 	if (app->temperature.level == TEMPERATURE_HOT)
 		power_trip_all(app, FAULT_OVERTEMP, now_us);
 }
@@ -241,14 +273,20 @@ static void sample_temperature(struct app *app)
 
 	m->temperature_due_us = now_us + TEMPERATURE_US;
 	if (rc == RIG_OK) {
+		if (m->temperature_misses == TEMPERATURE_TRY)
+			LOG(app, LOG_INFO, "thermometer 0x%x answers again",
+			    app->board->thermometer);
 		m->temperature_misses = 0;
 		if (temperature_feed(&app->temperature, mdegc))
 			report_temperature(app, now_us);
 		return;
 	}
 	m->thermometer_ready = false;
-	if (m->temperature_misses < TEMPERATURE_TRY)
-		m->temperature_misses++;
+	if (m->temperature_misses < TEMPERATURE_TRY &&
+	    ++m->temperature_misses == TEMPERATURE_TRY)
+		LOG(app, LOG_ERROR,
+		    "thermometer 0x%x does not answer: nothing stays on",
+		    app->board->thermometer);
 	/* Without a thermometer nobody would notice a fire. */
 	if (m->temperature_misses == TEMPERATURE_TRY)
 		power_trip_all(app, FAULT_OVERTEMP, now_us);

@@ -26,13 +26,40 @@ static void follow_state(struct app *app, unsigned slot, slot_state state)
 	app->monitor.slot[slot].turn = 0;
 }
 
+static void say_fault(struct app *app, unsigned slot, slot_fault fault,
+		      uint32_t number)
+{
+	static const char *const words[] = {
+		[FAULT_NONE] = "?",
+		[FAULT_OC_FAST_5V] = "over-current on 5 V",
+		[FAULT_OC_FAST_12V] = "over-current on 12 V",
+		[FAULT_OC_I2T_12V] = "12 V above its i2t limit",
+		[FAULT_NO_DISCHARGE] = "a rail does not discharge",
+		[FAULT_PRECHECK] = "voltage before a gate was open",
+		[FAULT_RAMP_TIMEOUT] = "a rail does not rise",
+		[FAULT_UNDERVOLT] = "undervoltage",
+		[FAULT_OVERVOLT] = "overvoltage",
+		[FAULT_OVERTEMP] = "overtemperature",
+		[FAULT_SENSOR] = "its monitors do not answer",
+		[FAULT_INPUT_SAG] = "input too low",
+		[FAULT_LOCKED] = "locked after 3 trips",
+	};
+
+	LOG(app, LOG_ERROR, "slot %u: FAULT, %s (event %u)", slot, words[fault],
+	    (unsigned)number);
+}
+
 static uint32_t on_slot_event(void *arg, const struct event *e)
 {
 	struct app *app = arg;
+	uint32_t number;
 
 	if (e->kind == EVENT_SLOT_STATE)
 		follow_state(app, e->slot, e->state);
-	return events_add(app->events, e);
+	number = events_add(app->events, e);
+	if (e->kind == EVENT_FAULT)
+		say_fault(app, e->slot, e->fault, number);
+	return number;
 }
 
 static const struct slot_ops slot_ops = {
@@ -162,8 +189,11 @@ static void report_silence(struct app *app, const struct silence_verdict *v,
 
 	if (v->late)
 		app_report(app, EVENT_HOST_LATE, silent_ms, now_us);
-	if (v->lost)
+	if (v->lost) {
 		app_report(app, EVENT_HOST_LOST, silent_ms, now_us);
+		LOG(app, LOG_WARNING, "the host is silent for %d ms: lost",
+		    (int)silent_ms);
+	}
 }
 
 static void watch_silence(struct app *app, uint64_t now_us)

@@ -126,5 +126,7 @@ void retain_run(struct app *app, uint64_t now_us)
 	/* Not tried again before the next change: it wears the part. */
 	app->restore_saved = wanted;
 	if (word_write(&app->eeprom.storage, RESTORE_AT, wanted) != RIG_OK)
-		return;
+		LOG(app, LOG_ERROR,
+		    "which slots are on could not be stored in 0x%x",
+		    app->board->eeprom.address);
 }

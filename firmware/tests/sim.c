@@ -170,6 +170,10 @@ static bool on_receive(void *arg, uint8_t channel, uint8_t flags,
 	if (channel == CHANNEL_EVENT && h->events < SIM_EVENTS) {
 		assert_true(pb_decode(&in, Event_fields, &h->event[h->events]));
 		h->events++;
+	} else if (channel == CHANNEL_LOG) {
+		assert_in_range(h->lines, 0, SIM_LINES - 1);
+		assert_true(pb_decode(&in, LogLine_fields, &h->line[h->lines]));
+		h->lines++;
 	} else if (channel == CHANNEL_TELEMETRY) {
 		assert_true(
 			pb_decode(&in, Telemetry_fields, &h->last_telemetry));
@@ -445,4 +449,26 @@ const Event *sim_last_event(event_kind kind)
 			return &sim.host.event[i - 1];
 	}
 	return NULL;
+}
+
+void sim_ask_log(void)
+{
+	Command since = { .which_body = Command_events_since_tag,
+			  .body.events_since.log = true };
+	Command info = { .which_body = Command_get_info_tag };
+
+	sim.host.events = 0;
+	sim.host.lines = 0;
+	assert_int_equal(sim_command(&since)->status, RIG_OK);
+	while (sim_command(&info)->body.info.log_waiting)
+		;
+}
+
+unsigned sim_count_lines(const char *text)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < sim.host.lines; i++)
+		n += strstr(sim.host.line[i].text, text) != NULL;
+	return n;
 }

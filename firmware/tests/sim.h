@@ -9,6 +9,7 @@
 
 #define SIM_PIPE_BYTES 65536u
 #define SIM_EVENTS     2048u
+#define SIM_LINES      256u
 
 /* Bytes under way in one direction. */
 struct sim_pipe {
@@ -33,6 +34,8 @@ struct sim_host {
 	Result result;
 	uint32_t events;
 	Event event[SIM_EVENTS];
+	uint32_t lines;
+	LogLine line[SIM_LINES];
 	uint32_t telemetry[RIG_SLOTS_MAX];
 	Telemetry last_telemetry;
 };
@@ -96,5 +99,11 @@ uint32_t sim_until(unsigned slot, slot_state state, uint32_t limit_ms);
 
 /* The last event of a kind that the host has got, NULL: none. */
 const Event *sim_last_event(event_kind kind);
+
+/* Ask for all events and the log; returns when they are there. */
+void sim_ask_log(void);
+
+/* How many log lines with this text in them the host has got. */
+unsigned sim_count_lines(const char *text);
 
 #endif

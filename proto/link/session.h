@@ -258,6 +258,10 @@ enum session_result session_send_unreliable(struct session *s, uint8_t channel,
 					    const uint8_t *payload, size_t len,
 					    uint64_t now_us);
 
+/* Would session_send_unreliable() send len bytes now? For what is not dropped
+ * but kept until it can. */
+bool session_has_room(const struct session *s, size_t len);
+
 /* Host: have the rig close all gates, whatever the session's state; repeated
  * until the rig has said it did. */
 void session_all_off(struct session *s, uint64_t now_us);

@@ -67,6 +67,12 @@ static size_t reserve(const struct session *s)
 		       : FRAME_WIRE_BYTES(CONTROL_BYTES_MAX);
 }
 
+bool session_has_room(const struct session *s, size_t len)
+{
+	return s->state == SESSION_UP &&
+	       FRAME_WIRE_BYTES(len) + reserve(s) <= tx_room(s);
+}
+
 enum session_result session_send_unreliable(struct session *s, uint8_t channel,
 					    const uint8_t *payload, size_t len,
 					    uint64_t now_us)
@@ -85,8 +91,7 @@ enum session_result session_send_unreliable(struct session *s, uint8_t channel,
 	if (s->state != SESSION_UP)
 		return SESSION_NOT_UP;
 	f.seq = s->tx_seq[channel];
-	if (FRAME_WIRE_BYTES(len) + reserve(s) > tx_room(s) ||
-	    !session_emit(s, &f, now_us)) {
+	if (!session_has_room(s, len) || !session_emit(s, &f, now_us)) {
 		s->stats.tx_dropped[channel]++;
 		return SESSION_FULL;
 	}
