@@ -268,19 +268,71 @@ static void on_event(void *arg, const Event *e)
 	fflush(stdout);
 }
 
+/* Lines missing before this one: overwritten in the rig, or lost on the way. */
+static uint32_t lines_lost(struct rig_cli *s, const LogLine *l)
+{
+	uint32_t gap = 0;
+	uint32_t dropped;
+
+	if (l->sequence <= s->last_line) { /* the rig was reset */
+		s->last_line = 0;
+		s->lines_dropped = 0;
+	}
+	if (s->last_line)
+		gap = l->sequence - s->last_line - 1;
+	dropped = l->dropped - s->lines_dropped;
+	s->last_line = l->sequence;
+	s->lines_dropped = l->dropped;
+	return gap > dropped ? gap : dropped;
+}
+
+static json_t *line_json(const LogLine *l, uint32_t lost)
+{
+	return json_pack("{s:s, s:I, s:I, s:s, s:s, s:I, s:I}", "kind", "LOG",
+			 "sequence", (json_int_t)l->sequence, "at_us",
+			 (json_int_t)l->at_us, "level",
+			 rig_level_name(l->level), "text", l->text, "lost",
+			 (json_int_t)lost, "dropped", (json_int_t)l->dropped);
+}
+
+static void print_line(const LogLine *l, uint32_t lost)
+{
+	if (lost)
+		printf("%6s %14s %-13s %u lines before this one are lost\n",
+		       "log", "", "", lost);
+	printf("%6s %12.3f s %-13s %s\n", "log", (double)l->at_us / 1e6,
+	       rig_level_name(l->level), l->text);
+}
+
+static void on_line(void *arg, const LogLine *l)
+{
+	struct rig_cli *s = arg;
+	uint32_t lost = lines_lost(s, l);
+
+	if (s->cli->json)
+		print_json(line_json(l, lost), JSON_LINE);
+	else
+		print_line(l, lost);
+	fflush(stdout);
+}
+
 static const struct rig_ops log_ops = {
 	.event = on_event,
+	.log = on_line,
 	.lost = on_lost,
 };
 
 /* Events come on their own; the ones that the rig had are there once as many
- * as HELLO told have passed. */
+ * as HELLO told have passed. The lines come after them. */
 static int show_log(struct rig_cli *s, const struct stream_args *a,
 		    struct err *err)
 {
+	int rc;
+
 	if (a->follow || a->seconds)
 		return stream(s, a->seconds, err);
-	return rig_wait_events(s->rig, rig_hello(s->rig)->last_event, err);
+	rc = rig_wait_events(s->rig, rig_hello(s->rig)->last_event, err);
+	return rc ? rc : rig_wait_log(s->rig, err);
 }
 
 static int run_log(struct cli *cli, int argc, char **argv)
@@ -298,6 +350,6 @@ const struct command rig_monitor_command = {
 const struct command rig_log_command = {
 	.name = "log",
 	.args = "[--follow] [--seconds S]",
-	.summary = "events that the rig remembers",
+	.summary = "events and log lines that the rig remembers",
 	.run = run_log,
 };

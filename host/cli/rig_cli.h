@@ -17,8 +17,10 @@ struct rig_cli {
 	uv_signal_t on_term;
 	struct rig *rig;
 	bool interrupted;
-	bool first; /* the next thing printed is the first */
-	int rc;     /* what a callback found */
+	bool first;             /* the next thing printed is the first */
+	uint32_t last_line;     /* of the log; of this boot */
+	uint32_t lines_dropped; /* as the rig told last */
+	int rc;                 /* what a callback found */
 };
 
 /* Connect to the rig of the bench. SIGINT and SIGTERM cancel what waits.

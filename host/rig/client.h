@@ -70,6 +70,7 @@ struct rig {
 	uint32_t refusal_detail;
 
 	uint32_t last_event; /* delivered */
+	uint32_t last_line;  /* of the log, delivered; of this boot */
 	uint32_t acked_event;
 	bool ask_events;
 	uint32_t wanted_event; /* rig_wait_events() */

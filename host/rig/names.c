@@ -36,6 +36,14 @@ const char *rig_event_name(EventKind k)
 	return short_name(&event_kind__descriptor, (int)k, "EVENT_");
 }
 
+const char *rig_level_name(uint32_t level)
+{
+	static const char *const names[] = { "error", "warning", "info",
+					     "debug" };
+
+	return level < sizeof(names) / sizeof(names[0]) ? names[level] : "?";
+}
+
 const char *rig_reset_name(ResetCause c)
 {
 	return short_name(&reset_cause__descriptor, (int)c, "RESET_");

@@ -57,6 +57,15 @@ static void take_telemetry(struct rig *r, const uint8_t *payload, size_t len)
 	telemetry__free_unpacked(t, NULL);
 }
 
+/* It goes to terminals: whatever firmware this is, it moves no cursor. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
+/* After a reconnection the rig sends again what it still has. */
 static void take_log(struct rig *r, const uint8_t *payload, size_t len)
 {
 	LogLine *l;
@@ -66,7 +75,11 @@ static void take_log(struct rig *r, const uint8_t *payload, size_t len)
 	l = log_line__unpack(NULL, len, payload);
 	if (!l)
 		return;
-	r->ops->log(r->arg, l);
+	if (l->sequence > r->last_line) {
+		r->last_line = l->sequence;
+		make_printable(l->text);
+		r->ops->log(r->arg, l);
+	}
 	log_line__free_unpacked(l, NULL);
 }
 
@@ -118,8 +131,10 @@ static void on_up(void *arg, const struct control_hello *peer,
 	if (r->session.state == SESSION_ALIEN)
 		return;
 	place_events(r, info);
-	if (r->ever_up && info->boot_id != r->info.boot_id)
+	if (r->ever_up && info->boot_id != r->info.boot_id) {
 		timefit_init(&r->clock, r->clock.out_us, r->clock.back_us);
+		r->last_line = 0;
+	}
 	r->info = *info;
 	r->ever_up = true;
 	r->dirty_slots = UINT32_MAX;
@@ -202,6 +217,7 @@ static void send_events_since(struct rig *r)
 	if (!r->ask_events)
 		return;
 	since.number = r->last_event;
+	since.log = r->ops && r->ops->log;
 	c.op_id = r->next_op_id;
 	c.body_case = COMMAND__BODY_EVENTS_SINCE;
 	c.events_since = &since;
@@ -421,6 +437,31 @@ int rig_wait_events(struct rig *r, uint32_t number, struct err *err)
 			       "the rig at %s gave its events up to %u only, "
 			       "not %u",
 			       r->where, r->last_event, number);
+	return 0;
+}
+
+/* What was sent went before the answer: 0 waiting is all of it. */
+int rig_wait_log(struct rig *r, struct err *err)
+{
+	uint64_t end_us = client_now_us() + r->answer_ms * 1000ull;
+	uint32_t waiting = 1;
+
+	while (waiting) {
+		Result *res = NULL;
+		int rc = rig_get_info(r, &res, err);
+
+		if (rc)
+			return rc;
+		waiting = res->body_case == RESULT__BODY_INFO
+				  ? res->info->log_waiting
+				  : 0;
+		result__free_unpacked(res, NULL);
+		if (waiting && client_now_us() >= end_us)
+			return err_set(err, -ETIMEDOUT,
+				       "the rig at %s does not come to the "
+				       "end of its log",
+				       r->where);
+	}
 	return 0;
 }
 

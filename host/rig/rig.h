@@ -54,6 +54,9 @@ struct rig_ops {
 	 */
 	void (*event)(void *arg, const Event *ev);
 	void (*telemetry)(void *arg, const Telemetry *t);
+	/* Each line that came, once; the ones that the rig still has first.
+	 * Sequence and dropped say what is missing. The text is printable
+	 * ASCII. Sequences begin at 1 again when the rig was reset. */
 	void (*log)(void *arg, const LogLine *l);
 	/* The link is up, again after a loss. */
 	void (*connected)(void *arg, const struct control_info *info);
@@ -110,6 +113,11 @@ int rig_run(struct rig *r, uint64_t ms, struct err *err);
 /* Wait until the events up to number have been delivered (events_since or
  * later). -ETIMEDOUT: they do not come. */
 int rig_wait_events(struct rig *r, uint32_t number, struct err *err);
+
+/* Wait until the log lines that the rig has have been delivered, but for those
+ * that the carrier lost: they are not sent again. As rig_get_info();
+ * -ETIMEDOUT: it has ever more. */
+int rig_wait_log(struct rig *r, struct err *err);
 
 /* ---- commands; each waits for its result ---- */
 
@@ -223,5 +231,7 @@ const char *rig_fault_name(SlotFault f);
 const char *rig_status_name(RigStatus s);
 const char *rig_event_name(EventKind k);
 const char *rig_reset_name(ResetCause c);
+/* "error", "warning", "info", "debug"; "?" for another number. */
+const char *rig_level_name(uint32_t level);
 
 #endif

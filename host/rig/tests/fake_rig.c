@@ -19,6 +19,12 @@ void fake_rig_event(struct fake_rig *f, unsigned slot, SlotState state)
 	f->event_state[f->last_event % FAKE_EVENTS] = state;
 }
 
+void fake_rig_line(struct fake_rig *f, const char *text)
+{
+	f->last_line++;
+	f->line[f->last_line % FAKE_LINES] = text;
+}
+
 /* ---- commands ---- */
 
 static void set_slot(struct fake_rig *f, unsigned i, bool on)
@@ -89,6 +95,7 @@ static void fill_info(struct fake_rig *f, struct answer *a)
 	a->info.config_generation = f->generation;
 	a->info.config_crc = f->crc;
 	a->info.last_event = f->last_event;
+	a->info.log_waiting = f->last_line - f->line_sent;
 	a->result.body_case = RESULT__BODY_INFO;
 	a->result.info = &a->info;
 }
@@ -153,6 +160,8 @@ static void execute(struct fake_rig *f, const Command *c, struct answer *a)
 		break;
 	case COMMAND__BODY_EVENTS_SINCE:
 		f->event_sent = c->events_since->number;
+		if (c->events_since->log)
+			f->line_sent = 0;
 		break;
 	case COMMAND__BODY_CONFIG_GET:
 		fill_config(a, c->config_get);
@@ -274,6 +283,24 @@ static void send_events(struct fake_rig *f)
 	}
 }
 
+/* One a turn, so that asking once is not enough to have them all. */
+static void send_line(struct fake_rig *f)
+{
+	LogLine l = LOG_LINE__INIT;
+	uint8_t bytes[256];
+	size_t len;
+
+	if (f->event_sent < f->last_event || f->line_sent == f->last_line)
+		return;
+	l.sequence = f->line_sent + 1;
+	l.text = (char *)f->line[l.sequence % FAKE_LINES];
+	l.level = 1;
+	len = log_line__pack(&l, bytes);
+	if (session_send_unreliable(&f->session, CHANNEL_LOG, bytes, len,
+				    now_us()) == SESSION_OK)
+		f->line_sent = l.sequence;
+}
+
 /* ---- session ---- */
 
 static void on_up(void *arg, const struct control_hello *peer,
@@ -285,6 +312,7 @@ static void on_up(void *arg, const struct control_hello *peer,
 	(void)info;
 	f->hellos++;
 	f->event_sent = f->event_acked;
+	f->line_sent = f->last_line;
 }
 
 static void on_info(void *arg, struct control_info *info)
@@ -341,6 +369,8 @@ void fake_rig_reset(struct fake_rig *f)
 	init_session(f, f->session.cfg.major);
 	opcache_init(&f->cache);
 	f->boot_id++;
+	f->last_line = 0;
+	f->line_sent = 0;
 	for (unsigned i = 0; i < FAKE_SLOTS; i++)
 		f->slot[i] = SLOT_STATE__SLOT_OFF;
 }
@@ -395,6 +425,7 @@ static void pump(struct fake_rig *f)
 	if (!f->has_conn || uv_is_closing((uv_handle_t *)&f->conn) || f->deaf)
 		return;
 	send_events(f);
+	send_line(f);
 	flush(f);
 	uv_timer_start(&f->timer, on_timer, 2, 0);
 }

@@ -13,6 +13,7 @@
 
 #define FAKE_SLOTS  8u
 #define FAKE_EVENTS 64u
+#define FAKE_LINES  16u
 
 struct fake_rig {
 	/* What it does wrong; change it at any time. */
@@ -44,6 +45,9 @@ struct fake_rig {
 	uint32_t event_sent;
 	unsigned event_slot[FAKE_EVENTS];
 	SlotState event_state[FAKE_EVENTS];
+	uint32_t last_line;
+	uint32_t line_sent;
+	const char *line[FAKE_LINES];
 
 	uv_loop_t *loop;
 	uv_pipe_t server;
@@ -70,5 +74,7 @@ void fake_rig_reset(struct fake_rig *f);
 void fake_rig_hang_up(struct fake_rig *f);
 /* An event happens. */
 void fake_rig_event(struct fake_rig *f, unsigned slot, SlotState state);
+/* A line of the log is written; text must live on. */
+void fake_rig_line(struct fake_rig *f, const char *text);
 
 #endif

@@ -19,6 +19,20 @@ struct fixture {
 	bool exited;
 	struct rig *rig;
 	struct err err;
+	char log[4096]; /* all lines, each with its level before it */
+};
+
+static void on_line(void *arg, const LogLine *l)
+{
+	struct fixture *f = arg;
+	size_t len = strlen(f->log);
+
+	snprintf(f->log + len, sizeof(f->log) - len, "%s: %s\n",
+		 rig_level_name(l->level), l->text);
+}
+
+static const struct rig_ops ops = {
+	.log = on_line,
 };
 
 static void on_process_exit(uv_process_t *p, int64_t status, int signum)
@@ -50,6 +64,8 @@ static int open_when_ready(struct fixture *f)
 	struct rig_cfg cfg = {
 		.loop = &f->loop,
 		.address = { .carrier = RIG_SOCKET, .path = f->uart },
+		.ops = &ops,
+		.arg = f,
 		.answer_ms = 20000,
 		.open_ms = 20000,
 	};
@@ -156,6 +172,27 @@ static void events_are_remembered_for_the_next_host(void **state)
 	assert_true(rig_hello(f->rig)->last_event > 0);
 }
 
+static void the_log_says_why(void **state)
+{
+	struct fixture *f = *state;
+	struct rig_config c;
+
+	assert_true(all_are_off(f));
+	assert_int_equal(rig_config_get(f->rig, &c, &f->err), 0);
+	c.slot[2].trip_ms = 0;
+	assert_int_equal(rig_config_sync(f->rig, &c, NULL, &f->err),
+			 -EREMOTEIO);
+	assert_int_equal(
+		rig_slot_set_and_wait(f->rig, 2, true, 60000, NULL, &f->err),
+		-EREMOTEIO);
+	assert_int_equal(rig_wait_log(f->rig, &f->err), 0);
+	print_message("%s", f->log);
+	assert_non_null(strstr(f->log, "info: boot 1 of firmware "));
+	assert_non_null(strstr(f->log, "warning: configuration refused: "
+				       "commit, field (310) out of range\n"));
+	assert_non_null(strstr(f->log, "error: slot 1: FAULT, "));
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv)
@@ -165,6 +202,7 @@ int main(int argc, char **argv)
 		T(a_changed_configuration_is_committed_and_in_force),
 		T(switching_on_without_voltage_ends_in_a_fault),
 		T(events_are_remembered_for_the_next_host),
+		T(the_log_says_why),
 	};
 
 	if (argc != 2)

@@ -17,6 +17,8 @@ struct fixture {
 	/* what the callbacks saw */
 	unsigned events;
 	uint32_t last_event;
+	unsigned lines;
+	char line[64]; /* the last */
 	unsigned connected;
 	unsigned lost;
 };
@@ -28,6 +30,15 @@ static void on_event(void *arg, const Event *ev)
 	f->events++;
 	assert_true(ev->number > f->last_event);
 	f->last_event = ev->number;
+}
+
+static void on_line(void *arg, const LogLine *l)
+{
+	struct fixture *f = arg;
+
+	f->lines++;
+	snprintf(f->line, sizeof(f->line), "%u %s %s", l->sequence,
+		 rig_level_name(l->level), l->text);
 }
 
 static void on_connected(void *arg, const struct control_info *info)
@@ -48,6 +59,7 @@ static void on_lost(void *arg, const char *why)
 
 static const struct rig_ops ops = {
 	.event = on_event,
+	.log = on_line,
 	.connected = on_connected,
 	.lost = on_lost,
 };
@@ -294,6 +306,45 @@ static void only_new_events_when_so_asked(void **state)
 	assert_int_equal(f->events, 1);
 }
 
+static void log_lines_come_once_also_those_of_an_interruption(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < 5; i++)
+		fake_rig_line(&f->fake, "before");
+	assert_int_equal(rig_wait_log(f->rig, &f->err), 0);
+	assert_int_equal(f->lines, 5);
+	fake_rig_hang_up(&f->fake);
+	fake_rig_line(&f->fake, "between");
+	assert_int_equal(rig_wait_log(f->rig, &f->err), 0);
+	assert_int_equal(f->lines, 6);
+	assert_string_equal(f->line, "6 warning between");
+}
+
+static void a_reset_begins_the_log_anew(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < 3; i++)
+		fake_rig_line(&f->fake, "before");
+	assert_int_equal(rig_wait_log(f->rig, &f->err), 0);
+	fake_rig_reset(&f->fake);
+	fake_rig_hang_up(&f->fake);
+	fake_rig_line(&f->fake, "boot");
+	assert_int_equal(rig_wait_log(f->rig, &f->err), 0);
+	assert_int_equal(f->lines, 4);
+	assert_string_equal(f->line, "1 warning boot");
+}
+
+static void a_log_line_moves_no_cursor(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_rig_line(&f->fake, "a\033[2J\n\xff%s");
+	assert_int_equal(rig_wait_log(f->rig, &f->err), 0);
+	assert_string_equal(f->line, "1 warning a?[2J??%s");
+}
+
 static void slots_are_seen_through_to_their_state(void **state)
 {
 	struct rig_slot_report rep[RIG_SLOTS_MAX];
@@ -411,6 +462,9 @@ int main(void)
 		OPEN(wherever_the_line_breaks_a_command_is_done_once),
 		OPEN(events_come_once_also_those_of_an_interruption),
 		CLOSED(only_new_events_when_so_asked),
+		OPEN(log_lines_come_once_also_those_of_an_interruption),
+		OPEN(a_reset_begins_the_log_anew),
+		OPEN(a_log_line_moves_no_cursor),
 		OPEN(slots_are_seen_through_to_their_state),
 		OPEN(a_fault_ends_the_wait_and_is_named),
 		OPEN(a_slot_that_never_arrives_is_named_with_its_state),
