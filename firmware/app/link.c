@@ -56,12 +56,16 @@ static void on_up(void *arg, const struct control_hello *peer,
 	logring_skip(&app->log);
 }
 
+/* A host that ends says nothing, and the next one takes over: no news. One that
+ * is heard but does not acknowledge sits behind a bad line. */
 static void on_lost(void *arg, enum session_loss why)
 {
 	struct app *app = arg;
 
-	LOG(app, why == SESSION_LOST_REPLACED ? LOG_INFO : LOG_WARNING,
-	    "the link is lost: %s", session_loss_name(why));
+	if (why != SESSION_LOST_REPLACED &&
+	    app->silence.level == SILENCE_LEVEL_HEARD)
+		LOG(app, LOG_WARNING, "the link is lost: %s",
+		    session_loss_name(why));
 }
 
 static void copy_text(char dst[CONTROL_TEXT_BYTES], const char *src)

@@ -189,11 +189,14 @@ static void report_silence(struct app *app, const struct silence_verdict *v,
 
 	if (v->late)
 		app_report(app, EVENT_HOST_LATE, silent_ms, now_us);
-	if (v->lost) {
-		app_report(app, EVENT_HOST_LOST, silent_ms, now_us);
-		LOG(app, LOG_WARNING, "the host is silent for %d ms: lost",
+	if (!v->lost)
+		return;
+	app_report(app, EVENT_HOST_LOST, silent_ms, now_us);
+	/* Most of them have done their work and ended. */
+	if (power_first_live(app) != RIG_SLOTS_MAX)
+		LOG(app, LOG_WARNING,
+		    "the host is silent for %d ms, and slots have power",
 		    (int)silent_ms);
-	}
 }
 
 static void watch_silence(struct app *app, uint64_t now_us)

@@ -179,17 +179,48 @@ static void a_fault_says_what_and_which_event_has_the_rest(void **state)
 	assert_int_equal(last_line()->level, LOG_ERROR);
 }
 
-static void a_lost_link_and_a_silent_host_are_said(void **state)
+static void fall_silent_for_20_s(void)
 {
-	(void)state;
-	sim_ask_log();
 	sim.host.silent = true;
 	sim_run_ms(20000);
 	sim.host.silent = false;
 	sim_connect();
 	sim_ask_log();
+}
+
+static void a_host_that_ends_is_no_news(void **state)
+{
+	(void)state;
+	sim_until(0, SLOT_OFF, 1000);
+	fall_silent_for_20_s();
+	assert_int_equal(sim_count_lines("host"), 0);
+	assert_int_equal(sim_count_lines("link"), 0);
+}
+
+static void a_silent_host_is_said_while_slots_have_power(void **state)
+{
+	(void)state;
+	sim_until(0, SLOT_OFF, 1000);
+	assert_int_equal(sim_set(1, true), RIG_OK);
+	sim_until(0, SLOT_ON, 10000);
+	fall_silent_for_20_s();
 	assert_int_equal(sim_count_lines("the host is silent for 5"), 1);
-	assert_int_equal(sim_count_lines("the link is lost: "), 1);
+}
+
+static void a_host_that_is_heard_but_hears_nothing_is_said(void **state)
+{
+	(void)state;
+	sim_until(0, SLOT_OFF, 1000);
+	sim_run_ms(DELIVERED_MS);
+	sim.host.deaf = true;
+	sim.parts.thermometer.mdegc = 72000; /* an event */
+	sim_run_ms(2400);
+	sim.host.deaf = false;
+	sim_connect();
+	sim_ask_log();
+	assert_int_equal(sim_count_lines("the link is lost: no acknowledgement "
+					 "after 5 tries"),
+			 1);
 }
 
 static void a_burst_of_lines_delays_no_command(void **state)
@@ -219,7 +250,9 @@ int main(void)
 		TEST(a_missing_eeprom_is_said_at_the_boot),
 		TEST(a_missing_thermometer_is_said_once),
 		TEST(a_fault_says_what_and_which_event_has_the_rest),
-		TEST(a_lost_link_and_a_silent_host_are_said),
+		TEST(a_host_that_ends_is_no_news),
+		TEST(a_silent_host_is_said_while_slots_have_power),
+		TEST(a_host_that_is_heard_but_hears_nothing_is_said),
 		TEST(a_burst_of_lines_delays_no_command),
 	};
 
