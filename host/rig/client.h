@@ -87,6 +87,18 @@ int client_wait(struct rig *r, bool (*done)(struct rig *r), uint64_t ms);
 
 uint64_t client_now_us(void);
 
+/* The carrier (carrier.c). Once open it is opened anew by itself whenever it
+ * is lost, until carrier_close(), which leaves handles to be waited for. */
+int carrier_open(struct rig *r, struct err *err);
+void carrier_close(struct rig *r);
+
+/* What the session tells (news.c), and what is said for it when its turn has
+ * come: which events have arrived, and from where on they are wanted. */
+extern const struct session_ops news_ops;
+void news_ack_events(struct rig *r);
+void news_ask_events(struct rig *r);
+uint32_t news_random(void *arg); /* arg is not used */
+
 /* The session's news for the command under way (command.c). */
 void op_session_lost(struct rig *r);
 void op_push(struct rig *r); /* send what can be sent now */
