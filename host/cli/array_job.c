@@ -115,10 +115,8 @@ int array_job_power_up(struct array_job *j)
 		if (slot >= 0)
 			mask |= 1u << slot;
 	}
-	/* A run may have left a stricter policy. */
 	if (ret == 0 && mask)
-		ret = rig_arm_silence(j->rig, mask,
-				      SILENCE_POLICY__SILENCE_HOLD, &j->err);
+		ret = rig_hold_power(j->rig, mask, &j->err);
 	if (ret == 0 && mask)
 		ret = rig_slot_set_and_wait(j->rig, mask, true, POWER_MS, NULL,
 					    &j->err);

@@ -79,11 +79,8 @@ static int switch_slots(struct rig_cli *s, enum power_verb verb, uint32_t mask,
 	int shown;
 	int rc = 0;
 
-	/* What an earlier run armed would take the power away as soon as this
-	 * command is gone. */
 	if (verb != POWER_OFF)
-		rc = rig_arm_silence(s->rig, mask, SILENCE_POLICY__SILENCE_HOLD,
-				     err);
+		rc = rig_hold_power(s->rig, mask, err);
 	if (rc)
 		return rc;
 	if (verb == POWER_CYCLE)

@@ -373,6 +373,11 @@ int rig_arm_silence(struct rig *r, uint32_t mask, SilencePolicy policy,
 	return rig_command(r, &c, NULL, err);
 }
 
+int rig_hold_power(struct rig *r, uint32_t mask, struct err *err)
+{
+	return rig_arm_silence(r, mask, SILENCE_POLICY__SILENCE_HOLD, err);
+}
+
 int rig_set_telemetry(struct rig *r, uint32_t period_ms, uint32_t mask,
 		      struct err *err)
 {

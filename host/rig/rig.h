@@ -144,6 +144,9 @@ int rig_clear_fault(struct rig *r, unsigned slot, const char *disk_serial,
 		    struct err *err);
 int rig_arm_silence(struct rig *r, uint32_t mask, SilencePolicy policy,
 		    struct err *err);
+/* Before slots are switched on by hand: they keep their power when this program
+ * is gone. What an earlier run armed would take it away. */
+int rig_hold_power(struct rig *r, uint32_t mask, struct err *err);
 /* period_ms 0 = off. */
 int rig_set_telemetry(struct rig *r, uint32_t period_ms, uint32_t mask,
 		      struct err *err);

@@ -149,6 +149,11 @@ static void execute(struct fake_rig *f, const Command *c, struct answer *a)
 		if (f->refuse == RIG_STATUS__RIG_OK)
 			slot_set(f, c->slot_set);
 		break;
+	case COMMAND__BODY_ARM_SILENCE:
+		for (unsigned i = 0; i < FAKE_SLOTS; i++)
+			if (c->arm_silence->mask & 1u << i)
+				f->armed[i] = c->arm_silence->policy;
+		break;
 	case COMMAND__BODY_GET_STATUS:
 		fill_status(f, a, c->get_status->slot);
 		break;

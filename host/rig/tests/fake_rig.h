@@ -35,6 +35,7 @@ struct fake_rig {
 	unsigned frames;
 	uint32_t event_acked;
 	bool all_off_done;
+	SilencePolicy armed[FAKE_SLOTS];
 
 	SlotState slot[FAKE_SLOTS];
 	uint32_t generation;

@@ -384,6 +384,20 @@ static void a_slot_that_never_arrives_is_named_with_its_state(void **state)
 	assert_non_null(strstr(f->err.text, "slot 2 is QUEUED"));
 }
 
+static void power_is_held_for_the_slots_of_the_mask(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(rig_arm_silence(f->rig, 0x0f,
+					 SILENCE_POLICY__SILENCE_SAFE_OFF,
+					 &f->err),
+			 0);
+	assert_int_equal(rig_hold_power(f->rig, 0x05, &f->err), 0);
+	assert_int_equal(f->fake.armed[0], SILENCE_POLICY__SILENCE_HOLD);
+	assert_int_equal(f->fake.armed[1], SILENCE_POLICY__SILENCE_SAFE_OFF);
+	assert_int_equal(f->fake.armed[2], SILENCE_POLICY__SILENCE_HOLD);
+}
+
 static void all_off_needs_no_protobuf(void **state)
 {
 	struct fixture *f = *state;
@@ -468,6 +482,7 @@ int main(void)
 		OPEN(slots_are_seen_through_to_their_state),
 		OPEN(a_fault_ends_the_wait_and_is_named),
 		OPEN(a_slot_that_never_arrives_is_named_with_its_state),
+		OPEN(power_is_held_for_the_slots_of_the_mask),
 		OPEN(all_off_needs_no_protobuf),
 		OPEN(a_configuration_is_sent_when_it_differs),
 		OPEN(cancelled_waits_end_at_once),
