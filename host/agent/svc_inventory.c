@@ -82,8 +82,7 @@ static Bay__BlockDev *inventory_dev(const struct agent *a, const struct disk *d,
 static bool inventory_wanted(const Bay__InventoryReq *req, const struct disk *d)
 {
 	for (size_t i = 0; i < req->n_serial; i++) {
-		if (strcmp(req->serial[i], d->serial) == 0 ||
-		    strcmp(req->serial[i], d->wwn) == 0)
+		if (disk_has_id(d, req->serial[i]))
 			return true;
 	}
 	return req->n_serial == 0;

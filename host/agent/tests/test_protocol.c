@@ -273,6 +273,26 @@ static void every_disk_is_listed_with_what_may_be_done(void **state)
 	assert_false(inv->dev[2]->allowed);
 }
 
+static void no_disk_goes_by_an_empty_serial(void **state)
+{
+	static char *nameless[] = { (char *)"", (char *)"T2" };
+	struct bed *b = *state;
+	Bay__Request req = BAY__REQUEST__INIT;
+	Bay__InventoryReq ask = BAY__INVENTORY_REQ__INIT;
+	const Bay__Inventory *inv;
+	uint32_t id;
+
+	ok(client_hello(&b->client, both, 2));
+	ask.serial = nameless;
+	ask.n_serial = 2;
+	req.op_case = BAY__REQUEST__OP_INVENTORY;
+	req.inventory = &ask;
+	id = client_send(&b->client, &req);
+	inv = ok(client_wait(&b->client, id, CLIENT_ANSWER_MS))->inventory;
+	assert_int_equal(inv->n_dev, 1);
+	assert_string_equal(inv->dev[0]->serial, "T2");
+}
+
 static const Bay__Reply *create_single(struct bed *b, const char *const *serial)
 {
 	Bay__ArraySpec s = spec_of("single", serial, 1);
@@ -1014,6 +1034,7 @@ int main(int argc, char **argv)
 		TEST(nothing_is_done_before_hello),
 		TEST(a_repeated_hello_is_answered),
 		TEST(every_disk_is_listed_with_what_may_be_done),
+		TEST(no_disk_goes_by_an_empty_serial),
 		TEST(disks_that_are_not_ours_are_refused),
 		TEST(a_cell_goes_its_whole_way),
 		TEST(options_that_name_another_device_are_refused),
