@@ -84,6 +84,11 @@ int db_step(struct db_query *q)
 	return rc == SQLITE_DONE ? 0 : db_error(q->s, rc);
 }
 
+int db_first(struct db_query *q, int ret)
+{
+	return ret < 0 ? ret : db_step(q);
+}
+
 void db_finish(struct db_query *q)
 {
 	sqlite3_finalize(q->stmt);

@@ -31,6 +31,8 @@ void db_real(struct db_query *q, int at, double value);
 void db_blob(struct db_query *q, int at, const void *data, size_t len);
 /* 1: a row; 0: no more; or an error. */
 int db_step(struct db_query *q);
+/* The first step, unless ret is an error already. */
+int db_first(struct db_query *q, int ret);
 void db_finish(struct db_query *q);
 /* Run to the end and finish, unless ret is an error already. 0 or an error. */
 int db_run(struct db_query *q, int ret);

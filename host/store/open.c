@@ -21,8 +21,7 @@ static int user_version(struct store *s, int *version, int *application)
 	ret = db_prepare(s, &q,
 			 "SELECT user_version, application_id FROM "
 			 "pragma_user_version, pragma_application_id");
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	if (ret > 0) {
 		*version = sqlite3_column_int(q.stmt, 0);
 		*application = sqlite3_column_int(q.stmt, 1);
@@ -49,8 +48,7 @@ static int is_empty(struct store *s)
 	int ret;
 
 	ret = db_prepare(s, &q, "SELECT 1 FROM sqlite_schema LIMIT 1");
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	db_finish(&q);
 	return ret < 0 ? ret : ret == 0;
 }

@@ -112,8 +112,7 @@ static int count_keys(struct store *s, const char *key, int *n)
 			 "SELECT count(*) FROM cell WHERE substr(key, 1, "
 			 "length(?1)) = ?1");
 	db_text(&q, 1, key);
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	*n = ret > 0 ? sqlite3_column_int(q.stmt, 0) : 0;
 	db_finish(&q);
 	return ret < 0 ? ret : 0;
@@ -138,8 +137,7 @@ int store_get(struct store *s, const char *key, Bay__CellResult **out,
 			 "SELECT blob FROM result WHERE substr(cell, 1, "
 			 "length(?1)) = ?1 ORDER BY id DESC LIMIT 1");
 	db_text(&q, 1, key);
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	if (ret > 0)
 		ret = unpack(s, &q, key, out);
 	else if (ret == 0)
@@ -179,8 +177,7 @@ int store_mean_seconds(struct store *s, double *seconds, struct err *err)
 			 "a.id = p.attempt WHERE a.state = ?1 AND p.phase NOT "
 			 "LIKE '%/%' GROUP BY a.id)");
 	db_int(&q, 1, BAY__CELL_STATE__CELL_DONE);
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	if (ret > 0)
 		*seconds = sqlite3_column_double(q.stmt, 0);
 	db_finish(&q);

@@ -76,8 +76,7 @@ static int find_environment(struct store *s, const char *hash, int64_t *id)
 
 	ret = db_prepare(s, &q, "SELECT id FROM environment WHERE hash = ?1");
 	db_text(&q, 1, hash);
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	if (ret > 0)
 		*id = sqlite3_column_int64(q.stmt, 0);
 	db_finish(&q);

@@ -58,8 +58,7 @@ static int enter_experiment(struct store *s, const char *name,
 	db_text(&q, 2, bench);
 	db_text(&q, 3, matrix);
 	db_int(&q, 4, (int64_t)clock_real_ns());
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	if (ret > 0) {
 		*id = sqlite3_column_int64(q.stmt, 0);
 		ret = db_step(&q);
@@ -141,8 +140,7 @@ int store_cell(struct store *s, const char *key, struct store_cell *out,
 			 "SELECT state, attempts, EXISTS(SELECT 1 FROM result r"
 			 " WHERE r.cell = cell.key) FROM cell WHERE key = ?1");
 	db_text(&q, 1, key);
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	if (ret > 0) {
 		out->state = (Bay__CellState)sqlite3_column_int(q.stmt, 0);
 		out->attempts = (unsigned)sqlite3_column_int(q.stmt, 1);
@@ -181,8 +179,7 @@ static int next_attempt(struct store *s, const char *key, unsigned *attempt)
 			 "error_text = '' WHERE key = ?1 RETURNING attempts");
 	db_text(&q, 1, key);
 	db_int(&q, 2, BAY__CELL_STATE__CELL_RUNNING);
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	if (ret > 0) {
 		*attempt = (unsigned)sqlite3_column_int(q.stmt, 0);
 		ret = db_step(&q);
@@ -304,8 +301,7 @@ static int count_failures(struct store *s, const char *key, unsigned *n)
 	db_text(&q, 1, key);
 	db_int(&q, 2, BAY__CELL_STATE__CELL_FAILED);
 	db_int(&q, 3, BAY__CELL_STATE__CELL_HUNG);
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	if (ret > 0)
 		*n = (unsigned)sqlite3_column_int(q.stmt, 0);
 	db_finish(&q);
@@ -453,8 +449,7 @@ static int is_new(struct store *s, const Bay__CellResult *r)
 	db_text(&q, 1, r->key);
 	db_int(&q, 2, r->attempt);
 	db_int(&q, 3, BAY__CELL_STATE__CELL_DONE);
-	if (ret == 0)
-		ret = db_step(&q);
+	ret = db_first(&q, ret);
 	if (ret > 0)
 		ret = !sqlite3_column_int(q.stmt, 0);
 	else if (ret == 0)
