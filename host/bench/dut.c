@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Between attempts to connect. */
@@ -380,6 +381,17 @@ int dut_tell(struct dut *d, Bay__Request *req, struct err *err)
 	if (ret == 0)
 		ret = send_request(d, (d->next_id += 2) | 1, req);
 	return ret < 0 ? explain(d, ret, err) : 0;
+}
+
+const Bay__BlockDev *dut_find_dev(const Bay__Inventory *inv, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < inv->n_dev; i++)
+		if (strcmp(inv->dev[i]->serial, id) == 0 ||
+		    strcmp(inv->dev[i]->wwn, id) == 0)
+			return inv->dev[i];
+	return NULL;
 }
 
 Bay__AgentStatus dut_refusal(const struct dut *d)

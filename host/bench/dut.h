@@ -76,6 +76,9 @@ int dut_call(struct dut *d, Bay__Request *req, uint32_t ms, Bay__Reply **out,
 /* Ask without waiting for the answer, which is dropped: Cancel, SpoolAck. */
 int dut_tell(struct dut *d, Bay__Request *req, struct err *err);
 
+/* The disk of an inventory with this serial or WWN; NULL: it is not there. */
+const Bay__BlockDev *dut_find_dev(const Bay__Inventory *inv, const char *id);
+
 /* Status of the last -EREMOTEIO. */
 Bay__AgentStatus dut_refusal(const struct dut *d);
 bool dut_is_unreachable(int rc);

@@ -12,18 +12,6 @@
 /* ---- plan ------------------------------------------------------------------
  */
 
-static const Bay__BlockDev *find_dev(const Bay__Inventory *inv,
-				     const char *serial)
-{
-	size_t i;
-
-	for (i = 0; i < inv->n_dev; i++)
-		if (strcmp(inv->dev[i]->serial, serial) == 0 ||
-		    strcmp(inv->dev[i]->wwn, serial) == 0)
-			return inv->dev[i];
-	return NULL;
-}
-
 static int ask_inventory(struct array_job *j, Bay__Reply **out)
 {
 	Bay__Request req = BAY__REQUEST__INIT;
@@ -73,7 +61,7 @@ static void print_plan(FILE *to, const struct array_job *j,
 		j->spec.n_serial, j->spec.n_serial == 1 ? "" : "s",
 		*j->fs.type ? j->fs.type : "no file system");
 	for (i = 0; i < j->spec.n_serial; i++) {
-		const Bay__BlockDev *d = find_dev(inv, j->spec.serial[i]);
+		const Bay__BlockDev *d = dut_find_dev(inv, j->spec.serial[i]);
 
 		fprintf(to, "  %-20s %-16s %8.1f GB  %s\n", j->spec.serial[i],
 			d ? d->model : "",
@@ -89,7 +77,7 @@ static json_t *plan_json(const struct array_job *j, const Bay__Inventory *inv)
 	size_t i;
 
 	for (i = 0; i < j->spec.n_serial; i++) {
-		const Bay__BlockDev *d = find_dev(inv, j->spec.serial[i]);
+		const Bay__BlockDev *d = dut_find_dev(inv, j->spec.serial[i]);
 
 		json_array_append_new(
 			disks,
@@ -118,7 +106,7 @@ static bool holds_ours(const struct array_job *j, const Bay__Inventory *inv)
 	size_t i;
 
 	for (i = 0; i < j->spec.n_serial; i++) {
-		const Bay__BlockDev *d = find_dev(inv, j->spec.serial[i]);
+		const Bay__BlockDev *d = dut_find_dev(inv, j->spec.serial[i]);
 
 		if (d && d->n_signature)
 			return true;

@@ -41,18 +41,6 @@ int step_wait_disks(struct controller *c, const Bay__Cell *cell, bool gone,
 
 /* ---- inventory ---------------------------------------------------------- */
 
-static const Bay__BlockDev *find_dev(const Bay__Inventory *inv,
-				     const char *serial)
-{
-	size_t i;
-
-	for (i = 0; i < inv->n_dev; i++)
-		if (strcmp(inv->dev[i]->serial, serial) == 0 ||
-		    strcmp(inv->dev[i]->wwn, serial) == 0)
-			return inv->dev[i];
-	return NULL;
-}
-
 /* What cells write may be overwritten; what bay array create wrote may hold
  * somebody's data. */
 static bool is_of_cells(const Bay__Signature *s)
@@ -121,7 +109,7 @@ int step_inventory(struct controller *c, const Bay__Cell *cell, struct err *err)
 	if (!reply->inventory || reply->body_case != BAY__REPLY__BODY_INVENTORY)
 		ret = err_set(err, -EPROTO, "the agent sent no inventory");
 	for (i = 0; i < inv.n_serial && ret == 0; i++)
-		ret = check_dev(find_dev(reply->inventory, inv.serial[i]),
+		ret = check_dev(dut_find_dev(reply->inventory, inv.serial[i]),
 				inv.serial[i], err);
 	bay__reply__free_unpacked(reply, NULL);
 	return ret;
