@@ -93,7 +93,9 @@ static int show_info(struct rig_cli *s, struct err *err)
 	return rc;
 }
 
-static int run_info(struct cli *cli, int argc, char **argv)
+/* What asks the rig one thing and has no options. */
+static int run_show(struct cli *cli, int argc, char **argv,
+		    int (*show)(struct rig_cli *s, struct err *err))
 {
 	struct rig_cli s = { 0 };
 	struct err err = { 0 };
@@ -103,9 +105,14 @@ static int run_info(struct cli *cli, int argc, char **argv)
 		return rc;
 	rc = rig_cli_attach(&s, cli, NULL, RIG_EVENTS_NEW, &err);
 	if (!rc)
-		rc = show_info(&s, &err);
+		rc = show(&s, &err);
 	rig_cli_detach(&s);
 	return rig_cli_complain(rc, &err);
+}
+
+static int run_info(struct cli *cli, int argc, char **argv)
+{
+	return run_show(cli, argc, argv, show_info);
 }
 
 /* ---- status ---- */
@@ -193,17 +200,7 @@ static int show_status(struct rig_cli *s, struct err *err)
 
 static int run_status(struct cli *cli, int argc, char **argv)
 {
-	struct rig_cli s = { 0 };
-	struct err err = { 0 };
-	int rc = rig_cli_no_options(cli, argc, argv);
-
-	if (rc != -1)
-		return rc;
-	rc = rig_cli_attach(&s, cli, NULL, RIG_EVENTS_NEW, &err);
-	if (!rc)
-		rc = show_status(&s, &err);
-	rig_cli_detach(&s);
-	return rig_cli_complain(rc, &err);
+	return run_show(cli, argc, argv, show_status);
 }
 
 /* ---- tables ---- */
