@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #include "host/agent/agent.h"
 #include "host/util/clock.h"
@@ -323,4 +326,18 @@ Bay__Reply *client_spool_ack(struct client *c, const char *id)
 	req.op_case = BAY__REQUEST__OP_SPOOL_ACK;
 	req.spool_ack = &ack;
 	return client_ask(c, &req);
+}
+
+const Bay__Reply *want(const Bay__Reply *r, Bay__AgentStatus status)
+{
+	assert_non_null(r);
+	if (r->status != status)
+		fail_msg("status %d instead of %d: %s", (int)r->status,
+			 (int)status, r->error_text);
+	return r;
+}
+
+const Bay__Reply *ok(const Bay__Reply *r)
+{
+	return want(r, BAY__AGENT_STATUS__AGENT_OK);
 }

@@ -62,4 +62,9 @@ Bay__Reply *client_knob(struct client *c, const char *name, const char *target,
 			const char *value, const char *array);
 Bay__Reply *client_spool_ack(struct client *c, const char *id);
 
+/* The reply itself, or the test has failed: there is none, or its status is
+ * another than wanted. */
+const Bay__Reply *want(const Bay__Reply *r, Bay__AgentStatus status);
+const Bay__Reply *ok(const Bay__Reply *r);
+
 #endif

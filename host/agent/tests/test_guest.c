@@ -31,20 +31,6 @@ static void expect(struct bed *b, const char *command)
 			 buf_str(&b->guest.out));
 }
 
-static const Bay__Reply *want(const Bay__Reply *r, Bay__AgentStatus status)
-{
-	assert_non_null(r);
-	if (r->status != status)
-		fail_msg("status %d instead of %d: %s", (int)r->status,
-			 (int)status, r->error_text);
-	return r;
-}
-
-static const Bay__Reply *ok(const Bay__Reply *r)
-{
-	return want(r, BAY__AGENT_STATUS__AGENT_OK);
-}
-
 static Bay__ArraySpec spec_of(const char *layout, size_t disks)
 {
 	Bay__ArraySpec s = BAY__ARRAY_SPEC__INIT;

@@ -183,20 +183,6 @@ static int teardown(void **state)
 	return code ? code : rc;
 }
 
-static const Bay__Reply *want(const Bay__Reply *r, Bay__AgentStatus status)
-{
-	assert_non_null(r);
-	if (r->status != status)
-		fail_msg("status %d instead of %d: %s", (int)r->status,
-			 (int)status, r->error_text);
-	return r;
-}
-
-static const Bay__Reply *ok(const Bay__Reply *r)
-{
-	return want(r, BAY__AGENT_STATUS__AGENT_OK);
-}
-
 static const Bay__Reply *refused(const Bay__Reply *r, const char *why)
 {
 	(void)want(r, BAY__AGENT_STATUS__AGENT_REFUSED);
