@@ -7,21 +7,30 @@
 #include "host/array/md.h"
 #include "host/util/parse.h"
 
-/* md keeps a member that failed in its folder until it is removed. */
+/* What md says of a member that has not all the data: dropped, or kept with a
+ * list of the blocks it could not write (Linux
+ * Documentation/admin-guide/md.rst, "state"). A dropped one keeps its folder
+ * until it is removed. */
+static bool members_md_state_is_bad(const char *root, const char *md_node,
+				    const char *node)
+{
+	char path[FS_PATH_BYTES];
+	char state[128];
+
+	return fs_path(path, "%s/sys/block/%s/md/dev-%s/state", root, md_node,
+		       node) == 0 &&
+	       fs_read_line(path, state, sizeof(state)) == 0 &&
+	       (strstr(state, "faulty") || strstr(state, "write_error"));
+}
+
 static bool members_md_has(const char *root, const char *md_node,
 			   const char *node)
 {
 	char holder[ARRAY_NODE_BYTES];
-	char path[FS_PATH_BYTES];
-	char state[128];
 
 	disk_md_holder(root, node, holder, sizeof(holder));
-	if (strcmp(holder, md_node) != 0)
-		return false;
-	return fs_path(path, "%s/sys/block/%s/md/dev-%s/state", root, md_node,
-		       node) ||
-	       fs_read_line(path, state, sizeof(state)) ||
-	       !strstr(state, "faulty");
+	return strcmp(holder, md_node) == 0 &&
+	       !members_md_state_is_bad(root, md_node, node);
 }
 
 static int member_find(const struct agent *a, const char *serial,

@@ -293,11 +293,15 @@ static int failed_line(void *arg, const struct store_row *r)
 {
 	const struct job *j = arg;
 
+	bool lost = r->state == BAY__CELL_STATE__CELL_FAILED;
+
 	if (r->in_plan && strcmp(r->experiment, j->matrix->experiment) == 0 &&
-	    r->state == BAY__CELL_STATE__CELL_QUARANTINED)
-		fprintf(stderr, "  %.8s %s-%s: %s after %u attempts: %s\n",
+	    (lost || r->state == BAY__CELL_STATE__CELL_QUARANTINED))
+		fprintf(stderr, "  %.8s %s-%s: %s after %u attempt%s: %s%s\n",
 			r->key, r->case_name, r->kernel,
-			progress_state(r->state), r->attempts, r->error_text);
+			progress_state(r->state), r->attempts,
+			r->attempts == 1 ? "" : "s", r->error_text,
+			lost ? "; --resume runs it again" : "");
 	return 0;
 }
 

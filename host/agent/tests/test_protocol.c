@@ -895,6 +895,9 @@ static void a_cell_that_loses_a_disk_is_no_measurement(void **state)
 	 * more than that one is. */
 	static const char *const happens[][2] = {
 		{ "echo 6 >$BAY_TEST_ROOT/sys/block/sda/diskseq", "T1" },
+		{ "echo in_sync,write_error "
+		  ">$BAY_TEST_ROOT/sys/block/md127/md/dev-sda/state",
+		  "T1" },
 		{ "echo faulty "
 		  ">$BAY_TEST_ROOT/sys/block/md127/md/dev-sda/state",
 		  "T1" },
