@@ -1,5 +1,5 @@
-/* host/matrix/control_priv.h - state of a run; for control.c, cell.c, power.c,
- * steps.c and recover.c only. */
+/* host/matrix/control_priv.h - state of a run; for control.c, attempt.c,
+ * cell.c, kernel.c, power.c and steps.c only. */
 #ifndef HOST_MATRIX_CONTROL_PRIV_H
 #define HOST_MATRIX_CONTROL_PRIV_H
 
@@ -105,6 +105,15 @@ int kernel_reboot(struct controller *c, struct err *err);
  * stored (also that of a failed workload). */
 int cell_run(struct controller *c, struct err *err);
 
+/* ---- attempt.c ---- */
+
+/* Try a cell, cell i of n, until it has its end. False: the run ends, and rc
+ * and err say why. */
+bool attempt_cell(struct controller *c, const Bay__Cell *cell, unsigned i,
+		  unsigned n, int *rc, struct err *err);
+/* How a run ends that ends by rc. */
+enum control_end attempt_end(const struct controller *c, int rc);
+
 /* ---- control.c ---- */
 
 void control_phase(struct controller *c, const char *name);
@@ -112,5 +121,9 @@ void control_phase_end(struct controller *c);
 void control_note(struct controller *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void control_taint(struct controller *c, const char *why);
+/* Forget the times of the last cell's phases. */
+void control_drop_phases(struct controller *c);
+/* How long a lost agent may stay away. */
+uint32_t control_agent_ms(const struct controller *c);
 
 #endif
