@@ -42,6 +42,9 @@ static bool on_receive(void *arg, uint8_t channel, uint8_t flags,
 	if (channel == CHANNEL_EVENT && p->events < PEER_EVENTS &&
 	    pb_decode(&in, Event_fields, &p->event[p->events]))
 		p->events++;
+	if (channel == CHANNEL_LOG &&
+	    pb_decode(&in, LogLine_fields, &p->last_line))
+		p->lines++;
 	if (channel == CHANNEL_TELEMETRY &&
 	    pb_decode(&in, Telemetry_fields, &p->last_telemetry))
 		p->telemetry++;

@@ -22,6 +22,8 @@ struct peer {
 	struct control_info info;
 	unsigned events;
 	Event event[PEER_EVENTS];
+	unsigned lines; /* of the log */
+	LogLine last_line;
 	unsigned telemetry;
 	Telemetry last_telemetry;
 	struct session session;

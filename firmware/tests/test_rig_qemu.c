@@ -291,6 +291,26 @@ static void a_reset_keeps_the_events_and_counts_the_boot(void **state)
 	assert_true(peer.info.last_event > 2);
 }
 
+static void the_log_of_the_image_tells_of_its_boot(void **state)
+{
+	Command c = Command_init_zero;
+
+	(void)state;
+	c.which_body = Command_events_since_tag;
+	c.body.events_since.log = true;
+	assert_true(peer_command(&peer, &c));
+	c = (Command)Command_init_zero;
+	c.which_body = Command_get_info_tag;
+	do
+		assert_true(peer_command(&peer, &c));
+	while (peer.result.body.info.log_waiting);
+	assert_int_equal(peer.lines, 2);
+	assert_int_equal(peer.last_line.sequence, 2);
+	assert_int_equal(peer.last_line.dropped, 0);
+	assert_true(strncmp(peer.last_line.text, "boot 1 of firmware ", 19) ==
+		    0);
+}
+
 int main(int n, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +322,8 @@ int main(int n, char **arguments)
 			stop),
 		cmocka_unit_test_setup_teardown(
 			over_current_switches_off_at_the_pins, start, stop),
+		cmocka_unit_test_setup_teardown(
+			the_log_of_the_image_tells_of_its_boot, start, stop),
 		cmocka_unit_test_setup_teardown(
 			a_reset_keeps_the_events_and_counts_the_boot, start,
 			stop),
