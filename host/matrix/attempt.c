@@ -108,6 +108,20 @@ static void tell_end(struct controller *c, Bay__CellState state,
 		w->ended(w->arg, c->cell, state, 0, 0, why);
 }
 
+/* Whether the rig ends the run; rc and err then say so. */
+static bool rig_gives_out(struct controller *c, int *rc, struct err *err)
+{
+	if (!c->rig_failed || ++c->rig_failures < RIG_FAILURES_MAX)
+		return false;
+	/* What failed behind a reset of the rig is not the cause. */
+	if (!rig_is_unreachable(*rc))
+		*rc = err_set(err, -ECONNRESET,
+			      "the rig was reset in %u attempts in a row; see "
+			      "'bay rig log'",
+			      RIG_FAILURES_MAX);
+	return true;
+}
+
 /* What a failed attempt means for the run; rc and err are of the attempt, and
  * become those of the run when it ends. */
 static enum verdict after_failure(struct controller *c, int *rc,
@@ -134,7 +148,7 @@ static enum verdict after_failure(struct controller *c, int *rc,
 		tell_end(c, state, err->text);
 	else
 		control_note(c, "%s", err->text);
-	if (c->rig_failed && ++c->rig_failures == RIG_FAILURES_MAX)
+	if (rig_gives_out(c, rc, err))
 		return END_RUN;
 	ret = recover(c, &more);
 	if (ret < 0) {
@@ -184,12 +198,17 @@ static int try_cell(struct controller *c, const Bay__Cell *cell, unsigned i,
 static enum verdict after_result(struct controller *c, int *rc, struct err *err)
 {
 	struct store_cell now;
+	bool again;
 
-	c->rig_failures = 0;
 	*rc = store_cell(c->cfg.store, c->cell->key, &now, err);
 	if (*rc < 0)
 		return END_RUN;
-	return now.state == BAY__CELL_STATE__CELL_PLANNED ? ONCE_MORE : GO_ON;
+	again = now.state == BAY__CELL_STATE__CELL_PLANNED;
+	if (!again || !c->rig_failed)
+		c->rig_failures = 0;
+	if (again && rig_gives_out(c, rc, err))
+		return END_RUN;
+	return again ? ONCE_MORE : GO_ON;
 }
 
 bool attempt_cell(struct controller *c, const Bay__Cell *cell, unsigned i,

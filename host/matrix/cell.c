@@ -174,6 +174,10 @@ static int keep(struct controller *c, Bay__CellResult *r, struct err *err)
 	ret = complete(c, r);
 	if (ret < 0)
 		return err_sys(err, ret, "result");
+	/* The rig took the disks away: that is not their end. */
+	if (r->n_lost_serial && c->rig_failed &&
+	    r->state == BAY__CELL_STATE__CELL_FAILED)
+		r->state = BAY__CELL_STATE__CELL_PLANNED;
 	ret = store_result(c->cfg.store, r, &kept, err);
 	if (ret < 0)
 		return ret;

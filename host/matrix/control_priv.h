@@ -24,7 +24,7 @@ struct controller {
 	unsigned stops;  /* calls of control_stop() */
 	unsigned spooled;
 	bool ours;             /* machine and slots have been taken over */
-	bool rig_failed;       /* the attempt ended by the rig's silence */
+	bool rig_failed;       /* it fell silent or was reset in the attempt */
 	unsigned rig_failures; /* in a row */
 
 	/* of the cell that runs */

@@ -79,6 +79,7 @@ static void on_event(void *arg, const Event *ev)
 		break;
 	case EVENT_KIND__EVENT_BOOT:
 		control_taint(c, "the rig was reset");
+		c->rig_failed = true; /* all slots went dark */
 		break;
 	case EVENT_KIND__EVENT_HOST_LOST:
 		control_taint(c, "the rig lost its host");

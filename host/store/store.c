@@ -460,13 +460,13 @@ static int is_new(struct store *s, const Bay__CellResult *r)
 }
 
 /* A disk that went away is not the cell's fault and does not come back by
- * trying: the cell stays failed until somebody says --resume. */
+ * trying: the cell stays failed until somebody says --resume, or is planned
+ * again at once when the result says so. */
 static int keep_result(struct store *s, const Bay__CellResult *r)
 {
 	bool done = r->state == BAY__CELL_STATE__CELL_DONE;
 	bool lost = !done && r->n_lost_serial;
-	Bay__CellState after = lost ? BAY__CELL_STATE__CELL_FAILED
-				    : BAY__CELL_STATE__CELL_DONE;
+	Bay__CellState after = lost ? r->state : BAY__CELL_STATE__CELL_DONE;
 	int ret;
 
 	ret = result_enter(s, r);

@@ -94,7 +94,8 @@ int store_phase(struct store *s, const char *key, unsigned attempt,
 /* Keep a result: blob, metrics, phases, environment, and the cell's state, all
  * or nothing. A second result of one attempt, or of a cell that is done, is
  * dropped and reported as *kept = false. One that is not done leaves its cell
- * as store_fail() does, but with lost_serial FAILED, and uncounted.
+ * as store_fail() does, but with lost_serial in the result's own state (FAILED
+ * or PLANNED), and uncounted.
  * -ENOENT: the journal does not know the cell. */
 int store_result(struct store *s, const Bay__CellResult *r, bool *kept,
 		 struct err *err);

@@ -285,9 +285,13 @@ static void do_workload(uint32_t id, const Bay__WorkloadReq *q, bool lost)
 	if (loses_disk(q->cell)) {
 		fake_agent.lost = true;
 		state = BAY__CELL_STATE__CELL_FAILED;
+		if (fake_agent.reset_rig)
+			fake_rig_boot();
 	}
 	make_result(q, state);
-	if (fake_agent.lost)
+	if (fake_agent.lost && fake_agent.lose_again)
+		fake_agent.lose_again--;
+	else if (fake_agent.lost)
 		fake_agent.lose = NULL;
 	if (lost)
 		return;

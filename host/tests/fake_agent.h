@@ -38,6 +38,8 @@ struct fake_agent {
 	unsigned fail_workloads; /* that end as CELL_FAILED */
 	/* Serial of a disk that goes away under the first cell that has it. */
 	const char *lose;
+	unsigned lose_again;       /* and under so many after it */
+	bool reset_rig;            /* which is the doing of the rig */
 	void (*at_workload)(void); /* called when one starts */
 
 	/* machine */

@@ -149,6 +149,15 @@ void fake_rig_tick(void)
 			the_rig->cfg.ops->telemetry(the_rig->cfg.arg, &t);
 }
 
+void fake_rig_boot(void)
+{
+	Event boot = EVENT__INIT;
+
+	fake_rig.on = 0;
+	boot.kind = EVENT_KIND__EVENT_BOOT;
+	the_rig->cfg.ops->event(the_rig->cfg.arg, &boot);
+}
+
 int rig_slot_set_and_wait(struct rig *r, uint32_t mask, bool on,
 			  uint32_t timeout_ms, struct rig_slot_report *reports,
 			  struct err *err)

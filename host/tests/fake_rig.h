@@ -25,5 +25,7 @@ extern struct fake_rig fake_rig;
 void fake_rig_reset(void);
 /* One telemetry window for each slot that is watched. */
 void fake_rig_tick(void);
+/* A reset: all slots off, and an event of it. */
+void fake_rig_boot(void);
 
 #endif

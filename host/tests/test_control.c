@@ -434,6 +434,37 @@ static void a_cell_that_lost_a_disk_is_failed_until_the_next_run(void **state)
 	unload();
 }
 
+/* The rig took them all: nobody has to wait for a --resume. */
+static void disks_that_a_reset_rig_took_are_no_end_of_a_cell(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.lose = "S2";
+	fake_agent.reset_rig = true;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_int_equal(t.sum.done, 2);
+	assert_int_equal(fake_agent.workloads, 3);
+	assert_complete();
+	assert_machine_clean();
+	unload();
+}
+
+static void a_rig_that_resets_in_every_cell_ends_the_run(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_agent.lose = "S2";
+	fake_agent.lose_again = 99;
+	fake_agent.reset_rig = true;
+	assert_int_equal(run(), CONTROL_UNREACHABLE);
+	assert_int_equal(fake_agent.lose_again, 97);
+	assert_non_null(strstr(t.err.text, "the rig was reset"));
+	fake_agent.lose = NULL;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	unload();
+}
+
 static void a_disk_that_does_not_come_back_fails_its_cells_only(void **state)
 {
 	(void)state;
@@ -621,6 +652,9 @@ int main(void)
 		cmocka_unit_test(a_cell_that_fails_twice_is_quarantined),
 		cmocka_unit_test(
 			a_cell_that_lost_a_disk_is_failed_until_the_next_run),
+		cmocka_unit_test(
+			disks_that_a_reset_rig_took_are_no_end_of_a_cell),
+		cmocka_unit_test(a_rig_that_resets_in_every_cell_ends_the_run),
 		cmocka_unit_test(
 			a_disk_that_does_not_come_back_fails_its_cells_only),
 		cmocka_unit_test(a_foreign_signature_stops_everything),
