@@ -29,11 +29,20 @@ _Noreturn void reset_handler(void)
 	hal_reset(RESET_ASSERT);
 }
 
-/* Any fault and any interrupt that nobody enabled: a bug of ours. */
-void fault_handler(void)
+static _Noreturn __attribute__((used)) void fault_end(void)
 {
 	lm3s_gates_off();
 	hal_reset(RESET_ASSERT);
+}
+
+/* Any fault and any interrupt that nobody enabled: a bug of ours. It may be a
+ * stack that has no room left, and then not even a call would work: nothing of
+ * it is needed any more. */
+__attribute__((naked)) void fault_handler(void)
+{
+	__asm volatile("ldr r0, =ld_stack_top\n"
+		       "mov sp, r0\n"
+		       "b fault_end\n");
 }
 
 typedef void (*vector)(void);
