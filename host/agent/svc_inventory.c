@@ -181,7 +181,7 @@ static int wait_loop(struct call *call, const Bay__WaitDisksReq *w, int fd)
 		if (left == 0)
 			return err_set(&call->err, -ETIMEDOUT,
 				       "disk %s did not %s within %u ms; check "
-				       "its slot and its power",
+				       "its serial number, slot and power",
 				       wrong, w->gone ? "go away" : "appear",
 				       w->timeout_ms);
 		(void)poll(p, 2,

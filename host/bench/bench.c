@@ -8,7 +8,9 @@
 
 #include "host/bench/conf_load.h"
 
-#define SLOTS_MAX 8 /* as the rig protocol has */
+#define SLOTS_MAX           8 /* as the rig protocol has */
+#define DISK_WAIT_MS        60000u
+#define DISK_WAIT_NO_RIG_MS 10000u
 
 /* ---- schema ----------------------------------------------------------- */
 
@@ -319,6 +321,14 @@ const struct bench_disk *bench_disk_find(const struct bench *b,
 		if (strcmp(b->disks[i].serial, serial) == 0)
 			return &b->disks[i];
 	return NULL;
+}
+
+uint32_t bench_disk_wait_ms(const struct bench *b)
+{
+	if (b->disk_wait_s)
+		return 1000 * b->disk_wait_s;
+	return b->rig.type == BENCH_RIG_NONE ? DISK_WAIT_NO_RIG_MS
+					     : DISK_WAIT_MS;
 }
 
 int bench_run_dir(const struct bench *b, char *buf, size_t len)

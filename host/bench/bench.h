@@ -87,7 +87,7 @@ struct bench {
 	unsigned n_kernels;
 	struct bench_virtual *virt; /* NULL without a virtual: section */
 	enum bench_abort abort;
-	uint32_t disk_wait_s; /* power on to disk seen; 0 = 60 */
+	uint32_t disk_wait_s; /* 0: as bench_disk_wait_ms() says */
 	uint32_t boot_wait_s; /* reboot to agent ready; 0 = 180 */
 	char *source;         /* the file it came from */
 	struct conf *file;    /* for errors: conf_fail() */
@@ -109,9 +109,18 @@ void bench_free(struct bench *b);
 const struct bench_disk *bench_disk_find(const struct bench *b,
 					 const char *serial);
 
+/* How long a disk may take to be seen, milliseconds: disk_wait_s; else 60 s
+ * from its power on, or 10 s where no rig switches it: it is there, or it is
+ * not. */
+uint32_t bench_disk_wait_ms(const struct bench *b);
+
 /* The run directory of this bench: $BAY_RUN_DIR, or
  * ${XDG_RUNTIME_DIR:-/tmp}/bay-<uid>/<name>. Pure: creates nothing.
  * 0, or -ENAMETOOLONG. */
 int bench_run_dir(const struct bench *b, char *buf, size_t len);
+
+/* What to say of a virtual bench whose sockets are not there; %s: its run
+ * directory. */
+#define BENCH_NOT_UP "the bench in %s is not up; start it with 'bay bench up'"
 
 #endif

@@ -195,6 +195,7 @@ static int open_fd(struct dut *d, struct err *err)
 {
 	const struct bench *b = d->cfg.bench;
 	char dir[200], path[256];
+	int fd;
 
 	switch (b->agent.type) {
 	case BENCH_AGENT_STREAM:
@@ -204,7 +205,10 @@ static int open_fd(struct dut *d, struct err *err)
 			return err_set(err, -ENAMETOOLONG,
 				       "the run directory's name is too long");
 		snprintf(path, sizeof(path), "%s/agent.sock", dir);
-		return connect_socket(path, err);
+		fd = connect_socket(path, err);
+		if (fd == -ENOENT || fd == -ECONNREFUSED)
+			err_set(err, fd, BENCH_NOT_UP, dir);
+		return fd;
 	case BENCH_AGENT_LOCAL:
 	case BENCH_AGENT_SSH:
 		break;

@@ -127,10 +127,7 @@ int vbench_ask(const char *run, const char *command, uint32_t deadline_ms,
 		 run);
 	rc = vbench_ask_at(path, command, deadline_ms, answer);
 	if (rc == -ENOENT || rc == -ECONNREFUSED)
-		return err_set(err, -ENOENT,
-			       "the bench in %s is not up; start it with 'bay "
-			       "bench up'",
-			       run);
+		return err_set(err, -ENOENT, BENCH_NOT_UP, run);
 	if (rc == -ETIMEDOUT)
 		return err_set(err, rc, "the bench in %s does not answer", run);
 	if (rc)

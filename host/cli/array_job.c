@@ -8,7 +8,6 @@
 #include "host/rig/rig_bench.h"
 
 #define POWER_MS 120000u
-#define WAIT_S   60u
 
 int array_job_complain(struct array_job *j, int rc)
 {
@@ -101,13 +100,13 @@ int array_job_power_up(struct array_job *j)
 {
 	Bay__Request req = BAY__REQUEST__INIT;
 	Bay__WaitDisksReq w = BAY__WAIT_DISKS_REQ__INIT;
-	uint32_t s = j->bench->disk_wait_s ? j->bench->disk_wait_s : WAIT_S;
 	uint32_t mask = 0;
 	size_t i;
 	int ret;
 
 	ret = open_rig(j);
-	for (i = 0; i < j->spec.n_serial && ret == 0; i++) {
+	/* Without a rig a slot is only where the disk is. */
+	for (i = 0; i < j->spec.n_serial && ret == 0 && j->rig; i++) {
 		int32_t slot =
 			bench_disk_find(j->bench, j->spec.serial[i])->slot;
 
@@ -124,7 +123,7 @@ int array_job_power_up(struct array_job *j)
 		return ret;
 	w.serial = j->spec.serial;
 	w.n_serial = j->spec.n_serial;
-	w.timeout_ms = s * 1000;
+	w.timeout_ms = bench_disk_wait_ms(j->bench);
 	req.op_case = BAY__REQUEST__OP_WAIT_DISKS;
 	req.wait_disks = &w;
 	return array_job_ask(j, &req, w.timeout_ms + 15000, NULL);

@@ -104,6 +104,7 @@ struct reading {
 	size_t n_environment;
 	bool named;
 	size_t rows;
+	int64_t result; /* of the last row */
 	int error;
 };
 
@@ -147,6 +148,11 @@ static int take_metric(void *arg, const struct store_metric *m)
 			 m->release);
 	r->named = true;
 	r->rows++;
+	if (m->tainted && m->result != r->result)
+		fprintf(stderr,
+			"bay: tainted, see bay results show: %s-%s #%u\n",
+			m->case_name, m->release, m->repeat);
+	r->result = m->result;
 	r->error = compare_add(r->c, r->which, m->case_name, m->name, m->unit,
 			       m->value);
 	if (r->error == 0)

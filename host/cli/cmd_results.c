@@ -70,13 +70,15 @@ static json_t *json_text(const char *s)
 static int list_json(struct listing *l, const struct store_row *r)
 {
 	json_t *row = json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:s, s:o, s:b, s:b, s:o}",
+		"{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:s, s:o, s:b, s:b, s:b, "
+		"s:o}",
 		"experiment", json_text(r->experiment), "key",
 		json_text(r->key), "case", json_text(r->case_name), "kernel",
 		json_text(r->kernel), "release", json_text(r->release),
 		"repeat", (int)r->repeat, "attempts", (int)r->attempts, "state",
 		state_name(r->state), "error", json_text(r->error_text),
-		"in_plan", r->in_plan, "has_result", r->result != 0, "write_bw",
+		"in_plan", r->in_plan, "has_result", r->result != 0, "tainted",
+		r->tainted, "write_bw",
 		isnan(r->write_bw) ? json_null() : json_real(r->write_bw));
 
 	return json_array_append_new(l->rows, row) < 0 ? -ENOMEM : 0;
@@ -89,8 +91,9 @@ static void list_text(const struct store_row *r)
 		printf("%10s", "-");
 	else
 		printf("%10.2f", r->write_bw);
-	printf("  %s-%s #%u%s%s%s\n", r->case_name,
+	printf("  %s-%s #%u%s%s%s%s\n", r->case_name,
 	       r->release && *r->release ? r->release : r->kernel, r->repeat,
+	       r->tainted ? " (tainted)" : "",
 	       r->in_plan ? "" : " (no longer planned)",
 	       r->error_text && *r->error_text ? ": " : "",
 	       r->error_text ? r->error_text : "");

@@ -211,6 +211,8 @@ static void tell_end(struct controller *c, const Bay__CellResult *r)
 	if (w->ended)
 		w->ended(w->arg, c->cell, r->state, total_s(c),
 			 metric(r, "write_bw"), r->error_text);
+	if (r->tainted)
+		control_note(c, "the last cell is tainted: %s", r->tainted_why);
 }
 
 /* The result is safe: what fails from here on is the next cell's matter, and

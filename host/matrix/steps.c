@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_MS     300000u
-#define DISK_WAIT_S 60u
+#define STEP_MS 300000u
 /* The agent's own deadline comes first. */
 #define MARGIN_MS 15000u
 #define GUARD_S   60u
@@ -28,12 +27,11 @@ int step_wait_disks(struct controller *c, const Bay__Cell *cell, bool gone,
 {
 	Bay__Request req = BAY__REQUEST__INIT;
 	Bay__WaitDisksReq w = BAY__WAIT_DISKS_REQ__INIT;
-	uint32_t s = c->cfg.bench->disk_wait_s;
 
 	w.serial = cell->array->serial;
 	w.n_serial = cell->array->n_serial;
 	w.gone = gone;
-	w.timeout_ms = 1000 * (s ? s : DISK_WAIT_S);
+	w.timeout_ms = bench_disk_wait_ms(c->cfg.bench);
 	req.op_case = BAY__REQUEST__OP_WAIT_DISKS;
 	req.wait_disks = &w;
 	return dut_call(c->dut, &req, w.timeout_ms + MARGIN_MS, NULL, err);

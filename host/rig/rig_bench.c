@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static int serial_address(const struct bench *b, struct rig_address *a,
 			  struct err *err)
@@ -27,6 +28,8 @@ static int virtual_address(const struct bench *b, struct rig_address *a,
 	    snprintf(path, size, "%s/rig.sock", dir) >= (int)size)
 		return err_set(err, -ENAMETOOLONG,
 			       "the name of the run directory is too long");
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return err_set(err, -ENOENT, BENCH_NOT_UP, dir);
 	*a = (struct rig_address){ .carrier = RIG_SOCKET, .path = path };
 	return 0;
 }

@@ -19,7 +19,8 @@ int store_metrics(struct store *s,
 	ret = db_prepare(
 		s, &q,
 		"SELECT e.name, c.case_name, c.kernel, r.release, c.repeat, "
-		"m.name, m.unit, m.value, r.environment FROM cell c JOIN "
+		"m.name, m.unit, m.value, r.environment, r.id, r.tainted FROM "
+		"cell c JOIN "
 		"experiment e ON e.id = c.experiment JOIN result r ON r.cell = "
 		"c.key AND r.state = ?1 JOIN metric m ON m.result = r.id WHERE "
 		"c.state = ?1 ORDER BY c.case_name, r.release, c.repeat, "
@@ -36,6 +37,8 @@ int store_metrics(struct store *s,
 			.unit = db_column(&q, 6),
 			.value = sqlite3_column_double(q.stmt, 7),
 			.environment = sqlite3_column_int64(q.stmt, 8),
+			.result = sqlite3_column_int64(q.stmt, 9),
+			.tainted = sqlite3_column_int(q.stmt, 10),
 		};
 
 		stop = fn(arg, &m);
@@ -64,7 +67,8 @@ int store_rows(struct store *s, int (*fn)(void *arg, const struct store_row *r),
 		"coalesce(r.release, ''), c.repeat, c.attempts, c.state, "
 		"c.error_text, c.in_plan, coalesce(r.id, 0), (SELECT "
 		"value FROM metric m WHERE m.result = r.id AND m.name = "
-		"'write_bw') FROM cell c JOIN experiment e ON e.id = "
+		"'write_bw'), r.tainted FROM cell c JOIN experiment e ON e.id "
+		"= "
 		"c.experiment LEFT JOIN result r ON r.id = (SELECT max(id) FROM"
 		" result WHERE cell = c.key) ORDER BY e.id, c.ord");
 	while (ret >= 0 && !stop && (ret = db_step(&q)) > 0) {
@@ -81,6 +85,7 @@ int store_rows(struct store *s, int (*fn)(void *arg, const struct store_row *r),
 			.in_plan = sqlite3_column_int(q.stmt, 9),
 			.result = sqlite3_column_int64(q.stmt, 10),
 			.write_bw = double_or_nan(&q, 11),
+			.tainted = sqlite3_column_int(q.stmt, 12),
 		};
 
 		stop = fn(arg, &r);

@@ -127,6 +127,8 @@ struct store_metric {
 	const char *unit;
 	double value;
 	int64_t environment; /* id */
+	int64_t result;      /* id */
+	bool tainted;        /* the rig was not there all the time */
 };
 
 /* Rows of results of cells that are done, in the order of case, kernel,
@@ -149,6 +151,7 @@ struct store_row {
 	bool in_plan;
 	int64_t result;  /* id, 0 = none */
 	double write_bw; /* NAN = none */
+	bool tainted;    /* the result, as in store_metric */
 };
 
 int store_rows(struct store *s, int (*fn)(void *arg, const struct store_row *r),
