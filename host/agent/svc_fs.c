@@ -9,6 +9,7 @@
 #include "host/agent/guard.h"
 #include "host/agent/record.h"
 #include "host/agent/teardown.h"
+#include "host/array/fs_option.h"
 #include "host/util/parse.h"
 #include "host/util/run.h"
 
@@ -69,25 +70,12 @@ static const struct fsys *fs_find_type(struct call *call,
 	return fs;
 }
 
-/* mkfs and mount write to what an option names, too: a device before ours, a
- * log or a journal elsewhere. The allow-list would not be asked. */
-static int fs_check_option(struct call *call, const char *option)
-{
-	if (!strchr(option, '/') && !strstr(option, "dev=") &&
-	    !strstr(option, "device="))
-		return 0;
-	return err_set(&call->err, -EPERM,
-		       "option \"%.60s\" names another file or device, so "
-		       "nothing was done; leave it out",
-		       option);
-}
-
 static int fs_check_options(struct call *call, const Bay__FsSpec *spec)
 {
-	int rc = fs_check_option(call, spec->mount_options);
+	int rc = fs_option_check(spec->mount_options, &call->err);
 
 	for (size_t i = 0; !rc && i < spec->n_mkfs_option; i++)
-		rc = fs_check_option(call, spec->mkfs_option[i]);
+		rc = fs_option_check(spec->mkfs_option[i], &call->err);
 	return rc;
 }
 

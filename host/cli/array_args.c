@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/array/array.h"
+#include "host/array/fs_option.h"
 #include "host/matrix/matrix.h"
 #include "host/matrix/pb.h"
 #include "host/util/parse.h"
@@ -106,6 +107,20 @@ static int take_option(struct array_job *j, int opt)
 	}
 }
 
+/* The agent asks again, but then the array is there already. */
+static int check_fs(struct array_job *j)
+{
+	int ret = fs_option_check(j->fs.mount_options, &j->err);
+	size_t i;
+
+	for (i = 0; i < j->fs.n_mkfs_option && ret == 0; i++)
+		ret = fs_option_check(j->fs.mkfs_option[i], &j->err);
+	if (ret == 0)
+		return -1;
+	fprintf(stderr, "bay: %s\n", j->err.text);
+	return BAY_REFUSED;
+}
+
 int array_job_parse(struct array_job *j, int argc, char **argv)
 {
 	int opt, ret = -1;
@@ -124,6 +139,9 @@ int array_job_parse(struct array_job *j, int argc, char **argv)
 		return bad(j, "too many operands");
 	if (j->name && strcmp(j->name, "cell") == 0)
 		return bad(j, "the name 'cell' belongs to bay run");
+	ret = check_fs(j);
+	if (ret != -1)
+		return ret;
 	j->bench = cli_bench(j->cli);
 	return j->bench ? -1 : BAY_USAGE;
 }

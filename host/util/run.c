@@ -502,13 +502,16 @@ void run_exit_text(const struct run_child *c, char *text, size_t size)
 const char *run_last_line(struct run_child *c)
 {
 	char *text = c->err.data;
-	char *line;
+	char *line = text;
 
 	while (c->err.len && strchr("\n\r \t", text[c->err.len - 1]))
 		text[--c->err.len] = '\0';
+	/* mount(8) puts a hint behind what it has to say. */
+	while (c->err.len && (line = strrchr(text, '\n')) &&
+	       strchr(" \t", line[1]))
+		*line = '\0';
 	if (!c->err.len)
 		return "";
-	line = strrchr(text, '\n');
 	return line ? line + 1 : text;
 }
 

@@ -80,10 +80,11 @@ int run_close(struct run_child *c, uint32_t grace_ms);
 int run(struct run_child *c, const struct run_spec *spec, struct err *err);
 
 /* As run, and any exit but 0 is an error: -EIO and a sentence of the program's
- * name, its exit and the last line of its stderr. c may be NULL. */
+ * name, its exit and run_last_line(). c may be NULL. */
 int run_ok(struct run_child *c, const struct run_spec *spec, struct err *err);
 
-/* Last line of its stderr that is not empty, or "". Valid until run_close. */
+/* Last line of its stderr that is neither empty nor, behind another one,
+ * indented; or "". Valid until run_close. */
 const char *run_last_line(struct run_child *c);
 
 /* "exit status 2", "killed by signal 9 (Killed)". */

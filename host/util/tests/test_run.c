@@ -18,6 +18,14 @@ static void output_and_exit_code_are_captured(void **state)
 	const struct run_spec spec = { .argv = argv,
 				       .input = "in",
 				       .input_len = 2 };
+	/* As mount(8) of util-linux 2.38 says it. */
+	const char *const hinting[] = {
+		"sh", "-c",
+		"printf 'mount: /x: bad option.\n       dmesg(1) may have more "
+		"information.\n' >&2; exit 32",
+		NULL
+	};
+	struct run_spec hint = { 0 };
 	struct run_child c;
 	struct err err = { 0 };
 
@@ -30,6 +38,10 @@ static void output_and_exit_code_are_captured(void **state)
 	assert_int_equal(run_close(&c, 0), 0);
 	assert_int_equal(run_ok(NULL, &spec, &err), -EIO);
 	assert_string_equal(err.text, "sh failed (exit status 3): bad");
+	hint.argv = hinting;
+	assert_int_equal(run_ok(NULL, &hint, &err), -EIO);
+	assert_string_equal(err.text, "sh failed (exit status 32): mount: /x: "
+				      "bad option.");
 }
 
 static void a_missing_program_is_enoent(void **state)
