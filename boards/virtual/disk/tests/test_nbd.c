@@ -17,8 +17,9 @@
 
 #include "boards/virtual/disk/tests/nbd_disk.h"
 
-#define BLOCK 65536u
-#define MIB   1048576u
+#define POLLS_MAX 100u
+#define BLOCK     65536u
+#define MIB       1048576u
 
 static const char *plugin;
 
@@ -202,6 +203,12 @@ static void a_hanging_disk_does_not_keep_the_server_up(void **state)
 		assert_true(nbd_poll(d->h, 10) >= 0);
 	}
 	assert_int_equal(failed, 0);
+	/* nbdkit 1.32 aborts in its threads' answers when the client of several
+	 * requests closes under them: take the answers first. */
+	kill(d->pid, SIGTERM);
+	for (unsigned i = 0; nbd_aio_in_flight(d->h) > 0 && i < POLLS_MAX; i++)
+		if (nbd_poll(d->h, 100) < 0)
+			break;
 	stop(d);
 }
 
