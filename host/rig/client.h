@@ -99,6 +99,11 @@ void news_ack_events(struct rig *r);
 void news_ask_events(struct rig *r);
 uint32_t news_random(void *arg); /* arg is not used */
 
+/* A command that nobody waits for here (command.c): its answer comes by the
+ * channel that it asks for, or is looked for by *op_id (may be NULL). cmd has
+ * no text. False: the session takes nothing now; try when it moves on. */
+bool op_send_aside(struct rig *r, Command *cmd, uint64_t *op_id);
+
 /* The session's news for the command under way (command.c). */
 void op_session_lost(struct rig *r);
 void op_push(struct rig *r); /* send what can be sent now */

@@ -1,6 +1,7 @@
 /* Commands: sent once, settled after a loss of the link, never assumed. */
 #include "host/rig/client.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,24 +51,33 @@ static void push_new(struct rig *r)
 	op->ever_sent = true;
 }
 
-static void push_get_op(struct rig *r)
+bool op_send_aside(struct rig *r, Command *cmd, uint64_t *op_id)
 {
-	struct op *op = &r->op;
-	Command c = COMMAND__INIT;
-	GetOp get = GET_OP__INIT;
 	uint8_t bytes[64];
 	size_t len;
 
-	get.op_id = op->id;
-	c.op_id = r->next_op_id;
-	c.body_case = COMMAND__BODY_GET_OP;
-	c.get_op = &get;
-	len = command__pack(&c, bytes);
+	cmd->op_id = r->next_op_id;
+	assert(command__get_packed_size(cmd) <= sizeof(bytes));
+	len = command__pack(cmd, bytes);
 	if (session_send(&r->session, CHANNEL_COMMAND, 0, bytes, len) !=
 	    SESSION_OK)
-		return;
-	op->ask_id = r->next_op_id++;
-	op->state = OP_ASKED;
+		return false;
+	r->next_op_id++;
+	if (op_id)
+		*op_id = cmd->op_id;
+	return true;
+}
+
+static void push_get_op(struct rig *r)
+{
+	Command c = COMMAND__INIT;
+	GetOp get = GET_OP__INIT;
+
+	get.op_id = r->op.id;
+	c.body_case = COMMAND__BODY_GET_OP;
+	c.get_op = &get;
+	if (op_send_aside(r, &c, &r->op.ask_id))
+		r->op.state = OP_ASKED;
 }
 
 void op_push(struct rig *r)

@@ -187,20 +187,12 @@ void news_ask_events(struct rig *r)
 {
 	Command c = COMMAND__INIT;
 	EventsSince since = EVENTS_SINCE__INIT;
-	uint8_t bytes[64];
-	size_t len;
 
 	if (!r->ask_events)
 		return;
 	since.number = r->last_event;
 	since.log = r->ops && r->ops->log;
-	c.op_id = r->next_op_id;
 	c.body_case = COMMAND__BODY_EVENTS_SINCE;
 	c.events_since = &since;
-	len = command__pack(&c, bytes);
-	if (session_send(&r->session, CHANNEL_COMMAND, 0, bytes, len) !=
-	    SESSION_OK)
-		return;
-	r->next_op_id++;
-	r->ask_events = false;
+	r->ask_events = !op_send_aside(r, &c, NULL);
 }
