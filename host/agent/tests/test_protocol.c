@@ -575,18 +575,24 @@ static void an_agent_starts_whatever_is_damaged(void **state)
 	assert_true(has_state(b, "knobs.journal.bad"));
 }
 
-static void an_unfetched_result_is_pushed_to_the_next_controller(void **state)
+/* Leaves what was pushed in b->client.pushed. */
+static void wait_pushed_after_restart(struct bed *b)
 {
-	struct bed *b = *state;
-
-	make_mounted_mirror(b);
-	ok(client_ask(&b->client, dd_request(b, "size", "1M")));
 	assert_int_equal(end_agent(b), 0);
 	start_agent(b);
 	ok(client_hello(&b->client, both, 2));
 	client_wait_event(&b->client, (const uint64_t *)&b->client.pushed,
 			  30000);
 	assert_non_null(b->client.pushed);
+}
+
+static void an_unfetched_result_is_pushed_to_the_next_controller(void **state)
+{
+	struct bed *b = *state;
+
+	make_mounted_mirror(b);
+	ok(client_ask(&b->client, dd_request(b, "size", "1M")));
+	wait_pushed_after_restart(b);
 	assert_string_equal(b->client.pushed->key, "key");
 }
 
@@ -606,12 +612,7 @@ static void a_damaged_result_does_not_hold_up_the_next(void **state)
 	second->workload->attempt = 2;
 	ok(client_ask(&b->client, second));
 	put_state(b, name, "BAYS and more", 13);
-	assert_int_equal(end_agent(b), 0);
-	start_agent(b);
-	ok(client_hello(&b->client, both, 2));
-	client_wait_event(&b->client, (const uint64_t *)&b->client.pushed,
-			  30000);
-	assert_non_null(b->client.pushed);
+	wait_pushed_after_restart(b);
 	assert_int_equal(b->client.pushed->attempt, 2);
 	assert_int_equal(
 		ok(client_simple(&b->client, BAY__REQUEST__OP_SPOOL_LIST))
