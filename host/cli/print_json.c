@@ -5,7 +5,9 @@
 
 int print_json(json_t *root, enum json_shape shape)
 {
-	size_t flags = shape == JSON_DOCUMENT ? JSON_INDENT(2) : 0;
+	/* 15 digits hold what was measured, and 23.4 stays 23.4. */
+	size_t flags = JSON_REAL_PRECISION(15) |
+		       (shape == JSON_DOCUMENT ? JSON_INDENT(2) : 0);
 	int ret;
 
 	if (!root)
