@@ -345,3 +345,35 @@ int bench_run_dir(const struct bench *b, char *buf, size_t len)
 			     b->name);
 	return n < 0 || (size_t)n >= len ? -ENAMETOOLONG : 0;
 }
+
+/* Of the address of a Unix socket (unix(7)), its final 0 included. */
+#define SOCKET_PATH_BYTES 108
+
+int bench_run_dir_check(const struct bench *b, struct err *err)
+{
+	bool is_virtual = b->rig.type == BENCH_RIG_VIRTUAL ||
+			  b->agent.type == BENCH_AGENT_VIRTUAL;
+	char dir[4 * SOCKET_PATH_BYTES] = "";
+	size_t longest = sizeof("/backplane-rig.sock");
+	unsigned i;
+	int ret;
+
+	ret = bench_run_dir(b, dir, sizeof(dir));
+	for (i = 0; is_virtual && i < b->n_disks; i++) {
+		size_t n = sizeof("/disk-.nbd") + strlen(b->disks[i].serial);
+
+		if (n > longest)
+			longest = n;
+	}
+	if (ret < 0 || strlen(dir) + longest > SOCKET_PATH_BYTES)
+		return err_set(err, -ENAMETOOLONG,
+			       "run folder %s is too long for its sockets; set "
+			       "BAY_RUN_DIR to a shorter one",
+			       dir);
+	if (dir[0] != '/' || strchr(dir, ','))
+		return err_set(err, -EINVAL,
+			       "run folder '%s' must be absolute and have no "
+			       "comma; see BAY_RUN_DIR in bay(1)",
+			       dir);
+	return 0;
+}

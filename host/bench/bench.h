@@ -119,6 +119,10 @@ uint32_t bench_disk_wait_ms(const struct bench *b);
  * 0, or -ENAMETOOLONG. */
 int bench_run_dir(const struct bench *b, char *buf, size_t len);
 
+/* Whether all of a bench's sockets can lie in it, and QEMU's options name it.
+ * 0; -EINVAL or -ENAMETOOLONG and a sentence. */
+int bench_run_dir_check(const struct bench *b, struct err *err);
+
 /* What to say of a virtual bench whose sockets are not there; %s: its run
  * directory. */
 #define BENCH_NOT_UP "the bench in %s is not up; start it with 'bay bench up'"

@@ -195,30 +195,9 @@ static int fill_disks(struct vbench_cfg *cfg, const struct bench *b,
 static int fill_run(struct vbench_cfg *cfg, const struct bench *b,
 		    struct err *err)
 {
-	size_t longest = 0;
+	int rc = bench_run_dir_check(b, err);
 
-	if (bench_run_dir(b, cfg->run, sizeof(cfg->run)) || !cfg->run[0])
-		return err_set(err, -ENAMETOOLONG,
-			       "runtime directory of %s: too long", b->name);
-	for (unsigned int i = 0; i < cfg->disks; i++) {
-		if (strlen(cfg->disk[i].serial) > longest)
-			longest = strlen(cfg->disk[i].serial);
-	}
-	/* "/disk-SERIAL.nbd" and "/qtest-rig.sock" in a socket address */
-	longest += sizeof("/disk-.nbd");
-	if (longest < sizeof("/backplane.ctl "))
-		longest = sizeof("/backplane.ctl ");
-	if (strlen(cfg->run) + longest > 107)
-		return err_set(err, -ENAMETOOLONG,
-			       "runtime directory %s is too long for its "
-			       "sockets; set BAY_RUN_DIR to a shorter one",
-			       cfg->run);
-	if (strchr(cfg->run, ',') || cfg->run[0] != '/')
-		return err_set(err, -EINVAL,
-			       "runtime directory '%s' must be absolute and "
-			       "have no comma",
-			       cfg->run);
-	return 0;
+	return rc ? rc : bench_run_dir(b, cfg->run, sizeof(cfg->run));
 }
 
 static uint32_t or_default(uint32_t value, uint32_t fallback)
@@ -285,9 +264,29 @@ static int fill_products(struct vbench_cfg *cfg, struct err *err)
 		else
 			rc = find_product(cfg, &products[i], dir, err);
 	}
-	if (!rc && !cfg->no_guest)
-		rc = dut_image_check(cfg->image_dir, cfg->kernel, err);
 	return rc;
+}
+
+/* Of all kernels, not only of the first: a run that needs the others is hours
+ * ahead. */
+static int check_images(const struct vbench_cfg *cfg, const struct bench *b,
+			struct err *err)
+{
+	struct err why = { 0 };
+	char path[64];
+	int rc = 0;
+
+	for (unsigned int i = 0;
+	     !cfg->no_guest && i < VBENCH_KERNELS_MAX && cfg->kernels[i][0];
+	     i++) {
+		rc = dut_image_check(cfg->image_dir, cfg->kernels[i], &why);
+		snprintf(path, sizeof(path), "virtual.kernels[%u]", i);
+		if (rc)
+			return conf_fail(b->file, err, rc, path,
+					 "kernel %s: %s", cfg->kernels[i],
+					 why.text);
+	}
+	return 0;
 }
 
 int vbench_is_described(const struct bench *b, struct err *err)
@@ -317,5 +316,7 @@ int vbench_cfg_fill(struct vbench_cfg *cfg, const struct bench *b,
 		rc = fill_kernel(cfg, b, kernel, err);
 	if (!rc)
 		rc = fill_products(cfg, err);
+	if (!rc)
+		rc = check_images(cfg, b, err);
 	return rc;
 }

@@ -9,6 +9,7 @@
 #include "host/array/fs_option.h"
 #include "host/matrix/matrix.h"
 #include "host/matrix/pb.h"
+#include "host/util/buf.h"
 #include "host/util/parse.h"
 
 enum {
@@ -223,6 +224,27 @@ static bool is_taken(const Bay__ArrayStates *all, const char *serial)
 	return false;
 }
 
+static int too_few_free(const struct array_job *j, const Bay__ArrayStates *all,
+			uint32_t n)
+{
+	struct buf holders = { 0 };
+	size_t i;
+
+	for (i = 0; i < all->n_array; i++)
+		(void)buf_printf(&holders, "%s%s", i ? ", " : "",
+				 all->array[i]->name);
+	if (all->n_array)
+		fprintf(stderr,
+			"bay: %u disk%s wanted, %zu free of the %u of %s; the "
+			"others are in use by array %s: destroy it first\n",
+			n, n == 1 ? " is" : "s are", j->spec.n_serial,
+			j->bench->n_disks, j->bench->source, buf_str(&holders));
+	buf_free(&holders);
+	return all->n_array ? BAY_REFUSED
+			    : cli_usage("%u disks are wanted, %s has %u", n,
+					j->bench->source, j->bench->n_disks);
+}
+
 /* The first disks of the bench that no array of bay's holds. */
 static int add_free(struct array_job *j, const Bay__ArrayStates *all,
 		    uint32_t n)
@@ -235,8 +257,7 @@ static int add_free(struct array_job *j, const Bay__ArrayStates *all,
 		if (!is_taken(all, j->bench->disks[i].serial))
 			ret = add_serial(j, j->bench->disks[i].serial);
 	if (ret == -1 && j->spec.n_serial < n)
-		return cli_usage("%u disks are wanted, %s has %zu free", n,
-				 j->bench->source, j->spec.n_serial);
+		return too_few_free(j, all, n);
 	return ret;
 }
 

@@ -157,9 +157,11 @@ const struct bench *cli_bench(struct cli *cli)
 
 	if (cli->bench)
 		return cli->bench;
-	if (bench_load(cli->bench_path, &cli->bench, &err) < 0) {
-		fprintf(stderr, "bay: %s\n", err.text);
-		return NULL;
-	}
-	return cli->bench;
+	if (bench_load(cli->bench_path, &cli->bench, &err) == 0 &&
+	    bench_run_dir_check(cli->bench, &err) == 0)
+		return cli->bench;
+	fprintf(stderr, "bay: %s\n", err.text);
+	bench_free(cli->bench);
+	cli->bench = NULL;
+	return NULL;
 }

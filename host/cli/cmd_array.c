@@ -218,12 +218,13 @@ static int show(struct array_job *j, const char *name)
 		fprintf(stderr, "bay: agent: %s\n", reply->arrays->damaged[k]);
 	if (j->cli->json)
 		print_json(json_incref(list), JSON_DOCUMENT);
-	if (!i && !j->cli->json)
-		fprintf(stderr, "bay: no %s on this bench\n",
-			*name ? "such array" : "array");
+	if (!i && *name)
+		fprintf(stderr, "bay: there is no array %s\n", name);
+	else if (!i && !j->cli->json)
+		fprintf(stderr, "bay: no array on this bench\n");
 	json_decref(list);
 	bay__reply__free_unpacked(reply, NULL);
-	return *name && !i ? BAY_FAILED : BAY_OK;
+	return *name && !i ? BAY_USAGE : BAY_OK;
 }
 
 /* ---- create ----------------------------------------------------------------

@@ -399,7 +399,7 @@ static int show_run(struct cli *cli, int argc, char **argv)
 			return opt == CLI_HELP ? BAY_OK : BAY_USAGE;
 		path = optarg;
 	}
-	if (argc - optind != 1)
+	if (argc - optind != 1 || !*argv[optind])
 		return cli_usage("results show needs the key of one cell, or "
 				 "its start");
 	return show_result(cli, path, argv[optind]);

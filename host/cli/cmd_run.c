@@ -99,18 +99,19 @@ static int check_disks(const struct job *j, struct err *err)
 static int check_kernels(const struct job *j, struct err *err)
 {
 	const struct matrix *m = j->matrix;
-	const char *kernel = control_unknown_kernel(j->bench, &j->plan);
+	struct err why = { 0 };
+	const char *kernel;
 	char path[64];
 	unsigned i = 0;
+	int ret;
 
-	if (!kernel)
-		return 0;
+	ret = control_check_kernels(j->bench, &j->plan, &kernel, &why);
+	if (ret != -ENOTSUP)
+		return ret < 0 ? err_set(err, ret, "%s", why.text) : 0;
 	while (i < m->n_kernel && strcmp(m->kernel[i], kernel) != 0)
 		i++;
 	snprintf(path, sizeof(path), "kernel[%u]", i);
-	return conf_fail(m->file, err, -ENOTSUP, path,
-			 "%s has no kernel '%s'; list it under its 'kernels'",
-			 j->bench->source, kernel);
+	return conf_fail(m->file, err, ret, path, "%s", why.text);
 }
 
 static int plan_job(struct job *j, struct err *err)
@@ -480,10 +481,11 @@ static int run_job(struct job *j)
 		return complain(&err, BAY_REFUSED);
 	ret = store_open(j->results, STORE_WRITE, NULL, &j->store, &err);
 	if (ret < 0)
-		return complain(&err, ret == -EBADMSG || ret == -ENOTSUP ||
-						      ret == -EACCES
-					      ? BAY_USAGE
-					      : BAY_FAILED);
+		return complain(&err, ret == -ENOSPC || ret == -EIO ||
+						      ret == -EBUSY ||
+						      ret == -ENOMEM
+					      ? BAY_FAILED
+					      : BAY_USAGE);
 	ret = check_begun(j);
 	if (ret == -1)
 		ret = enter_plan(j);

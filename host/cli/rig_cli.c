@@ -9,6 +9,7 @@
 #include "host/bench/lock.h"
 #include "host/rig/rig_bench.h"
 #include "host/util/fs.h"
+#include "host/util/parse.h"
 
 static int exit_of(int rc)
 {
@@ -111,8 +112,7 @@ static int add_slot(struct rig_cli *s, const char *name, uint32_t *mask,
 	const struct bench *b = s->cli->bench;
 	unsigned slots = rig_hello(s->rig)->slots;
 	const struct bench_disk *d = bench_disk_find(b, name);
-	char *end;
-	unsigned long n;
+	uint64_t n = 0;
 
 	if (!strcmp(name, "all")) {
 		for (unsigned i = 0; i < b->n_disks; i++)
@@ -120,18 +120,17 @@ static int add_slot(struct rig_cli *s, const char *name, uint32_t *mask,
 				*mask |= 1u << b->disks[i].slot;
 		return 0;
 	}
-	n = strtoul(name, &end, 10);
 	if (d && d->slot >= 0)
-		n = (unsigned long)d->slot;
-	else if (d || end == name || *end)
+		n = (uint64_t)d->slot;
+	else if (d || parse_u64(name, &n) < 0)
 		return err_set(err, -EINVAL,
 			       "'%s' is neither a slot, nor a disk of %s that "
 			       "has one, nor 'all'",
 			       name, b->source);
 	if (n >= slots)
 		return err_set(err, -EINVAL,
-			       "the rig has slots 0 to %u, not %lu", slots - 1,
-			       n);
+			       "the rig has slots 0 to %u, not %s", slots - 1,
+			       name);
 	*mask |= 1u << n;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/array/fs_option.h"
 #include "host/matrix/pb.h"
 #include "host/matrix/work.h"
 #include "host/util/parse.h"
@@ -113,6 +114,15 @@ static const char *check_workload(const char *v)
 static const char *check_text(const char *v)
 {
 	return strpbrk(v, "\n\r") ? "one line" : NULL;
+}
+
+/* The agent refuses it as well, but then a night has begun. */
+static const char *check_option(const char *v)
+{
+	if (fs_option_check(v, NULL) < 0)
+		return "an option that keeps to the array (it names another "
+		       "file or device)";
+	return check_text(v);
 }
 
 static const char *check_size(const char *v)
@@ -333,30 +343,36 @@ enum {
 };
 
 static const struct axis_kind axis_kinds[KIND_COUNT] = {
-	[LAYOUT] = { "layout", check_layout, NULL, apply_layout,
+	[LAYOUT] = { "layout", check_layout, .apply = apply_layout,
 		     .own_name = true },
-	[FS] = { "fs", check_fs, NULL, apply_fs, .own_name = true },
-	[WORKLOAD] = { "workload", check_workload, NULL, apply_workload,
-		       .own_name = true },
-	[KERNEL] = { "kernel", check_word, NULL, apply_kernel,
+	[FS] = { "fs", check_fs, .apply = apply_fs, .own_name = true },
+	[WORKLOAD] = { "workload", check_workload, .known = work_list_kinds,
+		       .apply = apply_workload, .own_name = true },
+	[KERNEL] = { "kernel", check_word, .apply = apply_kernel,
 		     .own_name = true },
-	[THRESH] = { "thresh", check_size, NULL, apply_thresh,
+	[THRESH] = { "thresh", check_size, .apply = apply_thresh,
 		     .in_name = true },
-	[BACKGROUND] = { "background", check_size, NULL, apply_background },
-	[CHUNK] = { "chunk", check_chunk, is_raid0, apply_chunk },
-	[BITMAP] = { "bitmap", check_bitmap, is_raid1, apply_bitmap },
-	[SYNC] = { "initial_sync", check_bool, is_raid1, apply_sync },
-	[MKFS] = { "mkfs", check_text, is_fs, apply_mkfs, .key_name = true },
-	[MOUNT] = { "mount", check_text, is_fs, apply_mount, .key_name = true },
-	[PARAM] = { "params", check_text, is_param, apply_param },
-	[READ_AHEAD] = { "read_ahead_kb", check_number, NULL,
-			 apply_array_knob },
-	[MAX_SECTORS] = { "max_sectors_kb", check_number, NULL,
-			  apply_member_knob },
-	[NR_REQUESTS] = { "nr_requests", check_number, NULL,
-			  apply_member_knob },
-	[SCHEDULER] = { "scheduler", check_word, NULL, apply_member_knob },
-	[SYSCTL] = { "sysctl", check_text, NULL, apply_sysctl },
+	[BACKGROUND] = { "background", check_size, .apply = apply_background },
+	[CHUNK] = { "chunk", check_chunk, .applies = is_raid0,
+		    .apply = apply_chunk },
+	[BITMAP] = { "bitmap", check_bitmap, .applies = is_raid1,
+		     .apply = apply_bitmap },
+	[SYNC] = { "initial_sync", check_bool, .applies = is_raid1,
+		   .apply = apply_sync },
+	[MKFS] = { "mkfs", check_option, .applies = is_fs, .apply = apply_mkfs,
+		   .key_name = true },
+	[MOUNT] = { "mount", check_option, .applies = is_fs,
+		    .apply = apply_mount, .key_name = true },
+	[PARAM] = { "params", check_text, .applies = is_param,
+		    .apply = apply_param },
+	[READ_AHEAD] = { "read_ahead_kb", check_number,
+			 .apply = apply_array_knob },
+	[MAX_SECTORS] = { "max_sectors_kb", check_number,
+			  .apply = apply_member_knob },
+	[NR_REQUESTS] = { "nr_requests", check_number,
+			  .apply = apply_member_knob },
+	[SCHEDULER] = { "scheduler", check_word, .apply = apply_member_knob },
+	[SYSCTL] = { "sysctl", check_text, .apply = apply_sysctl },
 };
 
 /* ---- the axes of a matrix --------------------------------------------- */

@@ -4,6 +4,7 @@
 #define HOST_MATRIX_AXIS_H
 
 #include "host/matrix/matrix.h"
+#include "host/util/buf.h"
 #include "proto/result.pb-c.h"
 
 /* Alternatives of one key. Strings belong to the matrix. */
@@ -28,6 +29,9 @@ struct axis_kind {
 	const char *key;
 	/* NULL when the value is good, else what it should be. */
 	const char *(*check)(const char *value);
+	/* Add the names of the good values, where they are a table of another
+	 * module. 0, -ENOMEM. NULL: check() says them. */
+	int (*known)(struct buf *out);
 	/* Does it change anything in a cell with what was applied before it?
 	 * NULL: always. */
 	bool (*applies)(const struct axis *a, const Bay__Cell *cell);

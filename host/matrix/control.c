@@ -118,17 +118,6 @@ uint32_t control_agent_ms(const struct controller *c)
 	return c->cfg.times.agent_ms ? c->cfg.times.agent_ms : AGENT_MS;
 }
 
-int control_check_kernels(const struct bench *b, const struct plan *p,
-			  struct err *err)
-{
-	const char *k = control_unknown_kernel(b, p);
-
-	return k ? err_set(err, -ENOTSUP,
-			   "%s has no kernel '%s'; list it under 'kernels'",
-			   b->source, k)
-		 : 0;
-}
-
 static int open_both(struct controller *c, struct err *err)
 {
 	struct dut_client_cfg dut = { .loop = c->cfg.loop,
@@ -140,7 +129,7 @@ static int open_both(struct controller *c, struct err *err)
 				      .silence_ms = c->cfg.times.silence_ms };
 	int ret;
 
-	ret = control_check_kernels(c->cfg.bench, c->cfg.plan, err);
+	ret = control_check_kernels(c->cfg.bench, c->cfg.plan, NULL, err);
 	if (ret == 0)
 		ret = power_open(c, err);
 	if (ret == 0)

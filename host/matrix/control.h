@@ -88,14 +88,13 @@ enum control_end {
 	CONTROL_STORE,       /* the journal cannot be written */
 };
 
-/* The first kernel of the plan that the bench does not have; NULL: it has them
- * all. */
-const char *control_unknown_kernel(const struct bench *b, const struct plan *p);
-
-/* Whether the bench can boot every kernel of the plan. 0, or -ENOTSUP and a
- * sentence. control_run() begins with it. */
+/* Whether the bench can boot every kernel of the plan. control_run() begins
+ * with it.
+ *   wrong  out: after -ENOTSUP the first that it cannot, of the plan; may be
+ *          NULL
+ * 0; -ENOTSUP and a sentence; -ENOMEM. */
 int control_check_kernels(const struct bench *b, const struct plan *p,
-			  struct err *err);
+			  const char **wrong, struct err *err);
 
 /* Run all cells of the plan that the journal does not have.
  *   sum  filled in each case

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/util/buf.h"
 #include "host/util/run.h"
 
 #define BOOT_S 180u
@@ -38,14 +39,53 @@ bool kernel_known(const struct bench *b, const char *kernel)
 	return find_kernel(b, kernel) || is_virtual(b, kernel);
 }
 
-const char *control_unknown_kernel(const struct bench *b, const struct plan *p)
+static int list_kernels(const struct bench *b, struct buf *out)
+{
+	unsigned i;
+	int ret = 0;
+
+	for (i = 0; i < b->n_kernels && ret == 0; i++)
+		ret = buf_printf(out, ", %s", b->kernels[i].name);
+	for (i = 0; b->virt && i < b->virt->n_kernels && ret == 0; i++)
+		ret = buf_printf(out, ", %s", b->virt->kernels[i]);
+	return ret;
+}
+
+/* A virtual bench boots what has a guest image, any other what its command
+ * boots. */
+static int unknown_kernel(const struct bench *b, const char *kernel,
+			  struct err *err)
+{
+	bool is_virt = b->agent.type == BENCH_AGENT_VIRTUAL;
+	struct buf known = { 0 };
+
+	if (list_kernels(b, &known) < 0) {
+		buf_free(&known);
+		return err_sys(err, -ENOMEM, "kernel %s", kernel);
+	}
+	err_set(err, -ENOTSUP,
+		"%s has no kernel '%s' (it has: %s); list it under '%s'",
+		b->source, kernel, known.len ? known.data + 2 : "none",
+		is_virt ? "virtual.kernels" : "kernels");
+	buf_free(&known);
+	return -ENOTSUP;
+}
+
+int control_check_kernels(const struct bench *b, const struct plan *p,
+			  const char **wrong, struct err *err)
 {
 	size_t i;
 
-	for (i = 0; i < p->n; i++)
-		if (*p->cell[i]->kernel && !kernel_known(b, p->cell[i]->kernel))
-			return p->cell[i]->kernel;
-	return NULL;
+	for (i = 0; i < p->n; i++) {
+		const char *kernel = p->cell[i]->kernel;
+
+		if (!*kernel || kernel_known(b, kernel))
+			continue;
+		if (wrong)
+			*wrong = kernel;
+		return unknown_kernel(b, kernel, err);
+	}
+	return 0;
 }
 
 bool kernel_matches(const struct bench *b, const char *kernel,

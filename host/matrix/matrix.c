@@ -149,6 +149,23 @@ unsigned matrix_layout_disks(const char *layout, const char **kind)
 	return 0;
 }
 
+static int bad_value(const struct conf *f, const struct axis *a, unsigned i,
+		     const char *should, struct err *err)
+{
+	char path[AXIS_PLACE_BYTES];
+	struct buf known = { 0 };
+	int ret = a->kind->known ? a->kind->known(&known) : 0;
+
+	if (ret < 0)
+		err_sys(err, ret, "reading the matrix");
+	else
+		ret = conf_fail(f, err, -EINVAL, axis_place(a, i, path),
+				"%s: '%s' is not %s%s%s", a->name, a->values[i],
+				should, known.len ? ": " : "", buf_str(&known));
+	buf_free(&known);
+	return ret;
+}
+
 static int check_values(const struct conf *f, const struct axis *a,
 			struct err *err)
 {
@@ -161,9 +178,7 @@ static int check_values(const struct conf *f, const struct axis *a,
 		axis_place(a, i, path);
 		should = a->kind->check ? a->kind->check(a->values[i]) : NULL;
 		if (should)
-			return conf_fail(f, err, -EINVAL, path,
-					 "%s: '%s' is not %s", a->name,
-					 a->values[i], should);
+			return bad_value(f, a, i, should, err);
 		for (k = 0; k < i; k++)
 			if (strcmp(a->values[k], a->values[i]) == 0)
 				return conf_fail(f, err, -EINVAL, path,
@@ -245,24 +260,44 @@ static int check_disks(const struct conf *f, const struct matrix *m,
 	return 0;
 }
 
+static int bad_param(const struct conf *f, const struct matrix *m, unsigned i,
+		     struct err *err)
+{
+	struct buf known = { 0 };
+	char path[64];
+	unsigned k;
+	int ret = 0;
+
+	for (k = 0; k < m->n_workload && ret == 0; k++) {
+		ret = buf_printf(&known, "%s%s has ", k ? "; " : "",
+				 m->workload[k]);
+		if (ret == 0)
+			ret = work_list_params(m->workload[k], &known);
+	}
+	snprintf(path, sizeof(path), "params[%u]", i);
+	if (ret < 0)
+		err_sys(err, ret, "reading the matrix");
+	else
+		ret = conf_fail(f, err, -EINVAL, path,
+				"params: no workload of this matrix has the "
+				"parameter '%s' (%s)",
+				m->params[i].name, buf_str(&known));
+	buf_free(&known);
+	return ret;
+}
+
 /* A parameter that no workload of the matrix has is a typing error. */
 static int check_params(const struct conf *f, const struct matrix *m,
 			struct err *err)
 {
-	char path[64];
 	unsigned i, k;
 
 	for (i = 0; i < m->n_params; i++) {
 		for (k = 0; k < m->n_workload; k++)
 			if (work_has_param(m->workload[k], m->params[i].name))
 				break;
-		snprintf(path, sizeof(path), "params[%u]", i);
 		if (k == m->n_workload)
-			return conf_fail(f, err, -EINVAL, path,
-					 "params: no workload of this matrix "
-					 "has the parameter '%s' (it is not "
-					 "one of %s's)",
-					 m->params[i].name, m->workload[0]);
+			return bad_param(f, m, i, err);
 	}
 	return 0;
 }

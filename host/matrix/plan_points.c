@@ -123,6 +123,14 @@ static int too_few_disks(const struct matrix *m, const unsigned *at,
 			 a->values[i], disks->n_serial);
 }
 
+static int too_short(const struct matrix *m, double seconds, struct err *err)
+{
+	return conf_fail(m->file, err, -EINVAL, "timeout_s",
+			 "timeout_s: %u s would end a cell before its workload "
+			 "of %.0f s is done",
+			 m->timeout_s, seconds);
+}
+
 /* Does this point describe a cell of its own? 1, 0 or an error; err says what
  * is wrong. The cell is scratch. */
 static int judge(const struct matrix *m, const unsigned *at,
@@ -131,6 +139,7 @@ static int judge(const struct matrix *m, const unsigned *at,
 {
 	struct err why = { 0 };
 	const char *wrong;
+	double seconds = 0.0;
 	bool same;
 	int ret;
 
@@ -142,10 +151,14 @@ static int judge(const struct matrix *m, const unsigned *at,
 		return 0;
 	if (ret == -ENODEV)
 		return too_few_disks(m, at, disks, err);
-	ret = work_check(c->cell, NULL, &wrong, &why);
+	ret = work_check(c->cell, &seconds, &wrong, &why);
 	if (ret == -EINVAL)
 		return refused(m, at, wrong, why.text, err);
-	return ret < 0 ? err_sys(err, ret, "planning the matrix") : 1;
+	if (ret < 0)
+		return err_sys(err, ret, "planning the matrix");
+	return m->timeout_s && seconds >= m->timeout_s
+		       ? too_short(m, seconds, err)
+		       : 1;
 }
 
 static int is_cell(const struct matrix *m, const unsigned *at,

@@ -21,6 +21,28 @@ bool work_has_param(const char *kind, const char *param)
 	return p && p->name;
 }
 
+int work_list_kinds(struct buf *out)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; workload_kinds[i] && ret == 0; i++)
+		ret = buf_printf(out, "%s%s", i ? ", " : "",
+				 workload_kinds[i]->name);
+	return ret;
+}
+
+int work_list_params(const char *kind, struct buf *out)
+{
+	const struct workload_kind *k = workload_kind_find(kind);
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; k && k->params[i].name && ret == 0; i++)
+		ret = buf_printf(out, "%s%s", i ? ", " : "", k->params[i].name);
+	return ret;
+}
+
 /* As many as the agent will have: a file system a disk, or one on the array. */
 static int set_up(struct workload *w, const Bay__Cell *cell, struct err *err)
 {

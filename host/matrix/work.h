@@ -5,10 +5,14 @@
 
 #include <stdbool.h>
 
+#include "host/util/buf.h"
 #include "host/util/err.h"
 #include "proto/result.pb-c.h"
 
 bool work_is_kind(const char *kind);
+/* Add the names that there are, with commas. 0, -ENOMEM. */
+int work_list_kinds(struct buf *out);
+int work_list_params(const char *kind, struct buf *out);
 /* False as well for a kind that does not exist. */
 bool work_has_param(const char *kind, const char *param);
 

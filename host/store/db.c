@@ -28,6 +28,11 @@ int db_error(struct store *s, int rc)
 			       "no space left for %s; free some and use "
 			       "--resume, nothing is lost",
 			       s->path);
+	if ((rc & 0xff) == SQLITE_NOTADB)
+		return err_set(s->err, code, "%s is not a journal of bay",
+			       s->path);
+	if ((rc & 0xff) == SQLITE_CANTOPEN && os)
+		return err_sys(s->err, -os, "cannot open %s", s->path);
 	return err_set(s->err, code, "%s: %s", s->path,
 		       s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "host/store/db.h"
 #include "host/store/schema.h"
@@ -98,11 +98,17 @@ int store_open(const char *path, enum store_mode mode, const char *vfs,
 	int flags = mode == STORE_READ
 			    ? SQLITE_OPEN_READONLY
 			    : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	struct stat st;
 	struct store *s;
 	int rc, ret;
 
-	if (mode == STORE_READ && access(path, F_OK) < 0)
+	rc = stat(path, &st);
+	if (rc < 0 && mode == STORE_READ)
 		return err_sys(err, -errno, "no results in %s", path);
+	if (rc == 0 && S_ISDIR(st.st_mode))
+		return err_set(err, -EISDIR,
+			       "%s is a folder; results are kept in a file",
+			       path);
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return err_sys(err, -ENOMEM, "%s", path);

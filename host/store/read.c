@@ -133,11 +133,16 @@ int store_get(struct store *s, const char *key, Bay__CellResult **out,
 	ret = count_keys(s, key, &n);
 	if (ret < 0)
 		return ret;
-	if (n != 1)
-		return err_set(err, n ? -ENOTUNIQ : -ENOENT,
-			       n ? "%s is the start of %d keys in %s"
-				 : "no cell %s (%d) in %s",
+	if (n > 1)
+		return err_set(err, -ENOTUNIQ,
+			       "%s is the start of %d keys in %s; give more of "
+			       "it",
 			       key, n, s->path);
+	if (!n)
+		return err_set(err, -ENOENT,
+			       "no cell's key in %s begins with "
+			       "'%s'; bay results list shows them",
+			       s->path, key);
 	ret = db_prepare(s, &q,
 			 "SELECT blob FROM result WHERE substr(cell, 1, "
 			 "length(?1)) = ?1 ORDER BY id DESC LIMIT 1");

@@ -9,7 +9,9 @@
  *   -EBUSY   another process keeps the journal locked
  *   -EBADMSG not a journal of bay, or damaged
  *   -ENOTSUP a journal of another version of bay
- *   -EROFS, -EACCES, -ENOENT, -ENOMEM, -EINVAL */
+ *   -EISDIR  its path is a folder
+ *   -ENOMEM, -EINVAL, or what opening its file gave: -EROFS, -EACCES, -ENOENT
+ */
 #ifndef HOST_STORE_STORE_H
 #define HOST_STORE_STORE_H
 

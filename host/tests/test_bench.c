@@ -168,6 +168,33 @@ static void the_run_directory_follows_the_environment(void **state)
 	unsetenv("BAY_RUN_DIR");
 }
 
+/* unix(7): 107 bytes and a 0; "/disk-" and ".nbd" take 10 of them. */
+static void the_run_directory_leaves_room_for_its_sockets(void **state)
+{
+	char serial[21] = "12345678901234567890";
+	struct bench_disk disk = { .serial = serial };
+	struct bench b = { .name = (char *)"v",
+			   .rig = { .type = BENCH_RIG_VIRTUAL },
+			   .disks = &disk,
+			   .n_disks = 1 };
+	struct err err = { 0 };
+	char dir[128];
+
+	(void)state;
+	snprintf(dir, sizeof(dir), "/%076d", 0);
+	setenv("BAY_RUN_DIR", dir, 1);
+	assert_int_equal(bench_run_dir_check(&b, &err), 0);
+	snprintf(dir, sizeof(dir), "/%077d", 0);
+	setenv("BAY_RUN_DIR", dir, 1);
+	assert_int_equal(bench_run_dir_check(&b, &err), -ENAMETOOLONG);
+	/* A bench without modelled disks has no sockets of theirs. */
+	b.rig.type = BENCH_RIG_NONE;
+	assert_int_equal(bench_run_dir_check(&b, &err), 0);
+	setenv("BAY_RUN_DIR", "run", 1);
+	assert_int_equal(bench_run_dir_check(&b, &err), -EINVAL);
+	unsetenv("BAY_RUN_DIR");
+}
+
 static void a_look_at_the_lock_names_the_holder_and_takes_nothing(void **state)
 {
 	struct bench b = { .name = (char *)"v" };
@@ -205,6 +232,7 @@ int main(void)
 		cmocka_unit_test(a_type_may_stand_alone),
 		cmocka_unit_test(a_missing_file_is_named),
 		cmocka_unit_test(the_run_directory_follows_the_environment),
+		cmocka_unit_test(the_run_directory_leaves_room_for_its_sockets),
 		cmocka_unit_test(
 			a_look_at_the_lock_names_the_holder_and_takes_nothing),
 	};

@@ -610,8 +610,8 @@ static void a_kernel_that_the_bench_cannot_boot_is_said_first(void **state)
 	(void)state;
 	load(BENCH, MATRIX "kernel: \"6.12\"\n");
 	assert_int_equal(run(), CONTROL_CONFIG);
-	assert_string_equal(t.err.text, "b has no kernel '6.12'; list it under "
-					"'kernels'");
+	assert_string_equal(t.err.text, "b has no kernel '6.12' (it has: none);"
+					" list it under 'kernels'");
 	assert_int_equal(fake_agent.requests, 0);
 	unload();
 	load(BENCH "kernels: [{name: new, release: \"6.12\"}]\n",

@@ -309,11 +309,12 @@ static const struct {
 	  "  zfs: -f\n",
 	  "m.yaml:5: mkfs: 'zfs' is not a file system (ext4, xfs, btrfs)" },
 	{ "experiment: e\nlayout: single\nworkload:\n- dd-wrote\n",
-	  "m.yaml:4: workload: 'dd-wrote' is not a workload that bay has" },
+	  "m.yaml:4: workload: 'dd-wrote' is not a workload that bay has: "
+	  "dd-write" },
 	{ "experiment: e\nlayout: single\nworkload: dd-write\nparams:\n"
 	  "  seconds: 5\n  duration: 6\n",
 	  "m.yaml:6: params: no workload of this matrix has the parameter "
-	  "'duration' (it is not one of dd-write's)" },
+	  "'duration' (dd-write has n, bs, seconds, size, direct)" },
 	{ "experiment: e\nlayout: single\nworkload: dd-write\ncompare: fs\n",
 	  "m.yaml:4: compare: no key 'fs' in this matrix" },
 	{ HEAD "seed: 18446744073709551616\n",
