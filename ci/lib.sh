@@ -66,10 +66,20 @@ build_san() {
 		ninja -C build/san
 }
 
+# The programs of the suite fuzz, and what they link: the rest of the tree is
+# seen by the other builds.
+fuzz_programs() {
+	meson introspect --tests build/fuzz | jq -r --arg dir "$root/build/fuzz/" \
+		'.[] | select(any(.suite[]; endswith("fuzz"))) | .cmd[0] |
+		ltrimstr($dir)'
+}
+
 build_fuzz() {
 	CC=clang configure build/fuzz -Dfuzz=true -Db_lundef=false \
-		-Db_sanitize=address,undefined &&
-		ninja -C build/fuzz
+		-Db_sanitize=address,undefined || return
+	programs=$(fuzz_programs) && [ -n "$programs" ] || return
+	# shellcheck disable=SC2086 # paths without blanks
+	ninja -C build/fuzz $programs
 }
 
 build_firmware() {
