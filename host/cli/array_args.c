@@ -25,18 +25,52 @@ enum {
 	OPT_YES,
 };
 
-static const struct option options[] = {
-	{ "layout", required_argument, NULL, OPT_LAYOUT },
-	{ "disks", required_argument, NULL, OPT_DISKS },
-	{ "fs", required_argument, NULL, OPT_FS },
-	{ "name", required_argument, NULL, OPT_NAME },
-	{ "chunk", required_argument, NULL, OPT_CHUNK },
-	{ "bitmap", required_argument, NULL, OPT_BITMAP },
-	{ "initial-sync", no_argument, NULL, OPT_SYNC },
-	{ "mkfs-options", required_argument, NULL, OPT_MKFS },
-	{ "mount-options", required_argument, NULL, OPT_MOUNT },
-	{ "yes", no_argument, NULL, OPT_YES },
+/* What describes an array. */
+#define SPEC_OPTIONS                                                           \
+	{ "layout", OPT_LAYOUT, "LAYOUT",                                      \
+	  "single, jbod, raid0, raid1, or RAID1-2HDD and its like" },          \
+		{ "disks", OPT_DISKS, "N|SERIAL,...",                          \
+		  "how many disks, or which" },                                \
+		{ "fs", OPT_FS, "FS",                                          \
+		  "ext4, xfs, btrfs or raw; default raw" },                    \
+		{ "name", OPT_NAME, "NAME",                                    \
+		  "of the array; default: the layout's" },                     \
+		{ "chunk", OPT_CHUNK, "SIZE",                                  \
+		  "of raid0, such as 512k; default: mdadm's" },                \
+		{ "bitmap", OPT_BITMAP, "KIND",                                \
+		  "of raid1: none or internal; default none" },                \
+		{ "initial-sync", OPT_SYNC, NULL,                              \
+		  "let a raid1 resync; else its disks count as alike" },       \
+		{ "mkfs-options", OPT_MKFS, "O",                               \
+		  "options for mkfs, separated by blanks" },                   \
+	{                                                                      \
+		"mount-options", OPT_MOUNT, "O", "options for mount -o"        \
+	}
+
+static const struct cli_option plan_options[] = { SPEC_OPTIONS, { 0 } };
+
+static const struct cli_option create_options[] = {
+	SPEC_OPTIONS,
+	{ "yes", OPT_YES, NULL, "data that bay wrote on the disks may go" },
 	{ 0 },
+};
+
+static const struct cli_option show_options[] = {
+	{ "name", OPT_NAME, "NAME", "of the array; default: all" },
+	{ 0 },
+};
+
+static const struct cli_option destroy_options[] = {
+	{ "name", OPT_NAME, "NAME", "of the array; default: the only one" },
+	{ "yes", OPT_YES, NULL, "its data may go" },
+	{ 0 },
+};
+
+static const struct cli_option *const options_of[] = {
+	[ARRAY_PLAN] = plan_options,
+	[ARRAY_CREATE] = create_options,
+	[ARRAY_SHOW] = show_options,
+	[ARRAY_DESTROY] = destroy_options,
 };
 
 static int bad(struct array_job *j, const char *what)
@@ -122,14 +156,15 @@ static int check_fs(struct array_job *j)
 	return BAY_REFUSED;
 }
 
-int array_job_parse(struct array_job *j, int argc, char **argv)
+int array_job_parse(struct array_job *j, enum array_verb verb, int argc,
+		    char **argv)
 {
 	int opt, ret = -1;
 
 	bay__array_spec__init(&j->spec);
 	bay__fs_spec__init(&j->fs);
-	while (ret == -1 &&
-	       (opt = cli_getopt(j->cli, argc, argv, "", options)) != -1)
+	while (ret == -1 && (opt = cli_getopt(j->cli, argc, argv, "",
+					      options_of[verb])) != -1)
 		ret = take_option(j, opt);
 	if (ret != -1)
 		return ret;

@@ -30,8 +30,16 @@ struct array_job {
 	struct err err;
 };
 
+enum array_verb {
+	ARRAY_PLAN,
+	ARRAY_CREATE,
+	ARRAY_SHOW,
+	ARRAY_DESTROY,
+};
+
 /* Options and operands into j; the bench is loaded. An exit code. */
-int array_job_parse(struct array_job *j, int argc, char **argv);
+int array_job_parse(struct array_job *j, enum array_verb verb, int argc,
+		    char **argv);
 
 /* The layout that a new array needs. An exit code. */
 int array_job_check_layout(struct array_job *j);

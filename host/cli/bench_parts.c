@@ -49,13 +49,14 @@ enum {
 	OPT_FORCE,
 };
 
-static const struct option boot_options[] = {
-	{ "force", no_argument, NULL, OPT_FORCE },
+static const struct cli_option boot_options[] = {
+	{ "force", OPT_FORCE, NULL, "also while a bay uses the bench" },
 	{ 0 },
 };
 
-static const struct option disk_options[] = {
-	{ "disk", required_argument, NULL, OPT_DISK },
+static const struct cli_option disk_options[] = {
+	{ "disk", OPT_DISK, "SERIAL",
+	  "at the slot of this disk; default: all slots" },
 	{ 0 },
 };
 

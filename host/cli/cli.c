@@ -16,13 +16,17 @@ enum {
 	OPT_JSON = 0x10001,
 };
 
-static const struct option common_options[] = {
-	{ "bench", required_argument, NULL, 'f' },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
+static const struct cli_option common_options[] = {
+	{ "bench", 'f', "FILE", "the bench; default bench.yaml" },
+	{ "json", OPT_JSON, NULL, "print the result as JSON" },
+	{ "verbose", 'v', NULL, "say more" },
+	{ "help", 'h', NULL, "print this" },
+	{ 0 },
 };
-#define COMMON_COUNT (sizeof(common_options) / sizeof(common_options[0]))
+#define COMMON_COUNT (sizeof(common_options) / sizeof(common_options[0]) - 1)
+
+/* Where the words of --help begin. */
+#define HELP_COLUMN 28
 
 static void print_synopsis(FILE *to)
 {
@@ -57,15 +61,51 @@ int cli_usage(const char *fmt, ...)
 	return BAY_USAGE;
 }
 
-/* The common options first, then the command's. */
-static void merge_options(struct option *all, const struct option *own)
+static unsigned add_options(struct option *all, unsigned n,
+			    const struct cli_option *o)
 {
-	unsigned n = COMMON_COUNT;
+	for (; o && o->name && n < COMMON_COUNT + CLI_OPTIONS_MAX; o++)
+		all[n++] = (struct option){ .name = o->name,
+					    .has_arg = o->arg != NULL,
+					    .val = o->val };
+	return n;
+}
 
-	memcpy(all, common_options, sizeof(common_options));
-	for (; own && own->name && n < COMMON_COUNT + CLI_OPTIONS_MAX; own++)
-		all[n++] = *own;
+/* The common options first, then the command's. */
+static void merge_options(struct option *all, const struct cli_option *own)
+{
+	unsigned n = add_options(all, 0, common_options);
+
+	n = add_options(all, n, own);
 	memset(&all[n], 0, sizeof(all[n]));
+}
+
+/* The common ones have short forms, where val is a character. */
+static void print_options(const struct cli_option *o, bool common)
+{
+	for (; o && o->name; o++) {
+		int n = common && o->val < 0x80
+				? printf("  -%c, --%s", o->val, o->name)
+				: printf("      --%s", o->name);
+
+		if (o->arg)
+			n += printf(" %s", o->arg);
+		if (n >= HELP_COLUMN) {
+			putchar('\n');
+			n = 0;
+		}
+		printf("%*s%s\n", HELP_COLUMN - n, "", o->help);
+	}
+}
+
+static void print_help(const struct cli_option *own)
+{
+	print_synopsis(stdout);
+	if (now.command && *now.command->summary)
+		printf("%s\n", now.command->summary);
+	printf("\noptions:\n");
+	print_options(own, false);
+	print_options(common_options, true);
 }
 
 static bool take_common(struct cli *cli, int opt)
@@ -86,7 +126,7 @@ static bool take_common(struct cli *cli, int opt)
 }
 
 int cli_getopt(struct cli *cli, int argc, char **argv, const char *shortopts,
-	       const struct option *opts)
+	       const struct cli_option *opts)
 {
 	struct option all[COMMON_COUNT + CLI_OPTIONS_MAX + 1];
 	char program[] = "bay";
@@ -104,7 +144,7 @@ int cli_getopt(struct cli *cli, int argc, char **argv, const char *shortopts,
 	} while (opt != -1 && take_common(cli, opt));
 	argv[0] = name;
 	if (opt == 'h') {
-		print_synopsis(stdout);
+		print_help(opts);
 		return CLI_HELP;
 	}
 	if (opt == '?')

@@ -382,14 +382,14 @@ static int show_all(struct array_job *j)
 /* ---- commands --------------------------------------------------------------
  */
 
-static int run_with(struct cli *cli, int argc, char **argv, bool is_new,
-		    int (*fn)(struct array_job *j))
+static int run_with(struct cli *cli, int argc, char **argv,
+		    enum array_verb verb, int (*fn)(struct array_job *j))
 {
 	struct array_job j = { .cli = cli, .lock = -1 };
 	int ret;
 
-	ret = array_job_parse(&j, argc, argv);
-	if (ret == -1 && is_new)
+	ret = array_job_parse(&j, verb, argc, argv);
+	if (ret == -1 && (verb == ARRAY_PLAN || verb == ARRAY_CREATE))
 		ret = array_job_check_layout(&j);
 	if (ret == -1)
 		ret = array_job_open(&j);
@@ -401,25 +401,28 @@ static int run_with(struct cli *cli, int argc, char **argv, bool is_new,
 
 static int run_plan(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, argc, argv, true, plan);
+	return run_with(cli, argc, argv, ARRAY_PLAN, plan);
 }
 
 static int run_create(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, argc, argv, true, create);
+	return run_with(cli, argc, argv, ARRAY_CREATE, create);
 }
 
 static int run_show(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, argc, argv, false, show_all);
+	return run_with(cli, argc, argv, ARRAY_SHOW, show_all);
 }
 
 static int run_destroy(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, argc, argv, false, destroy);
+	return run_with(cli, argc, argv, ARRAY_DESTROY, destroy);
 }
 
-#define SPEC_ARGS "--layout LAYOUT [--disks N|SERIAL,...] [--fs FS]"
+#define SPEC_ARGS                                                              \
+	"--layout LAYOUT [--disks N|SERIAL,...] [--fs FS] [--name NAME] "      \
+	"[--chunk SIZE] [--bitmap KIND] [--initial-sync] "                     \
+	"[--mkfs-options O] [--mount-options O]"
 
 static const struct command array_plan = {
 	.name = "plan",
@@ -430,23 +433,21 @@ static const struct command array_plan = {
 
 static const struct command array_create = {
 	.name = "create",
-	.args = SPEC_ARGS " [--name NAME] [--chunk SIZE] [--bitmap KIND] "
-			  "[--initial-sync] [--mkfs-options O] "
-			  "[--mount-options O] [--yes]",
+	.args = SPEC_ARGS " [--yes]",
 	.summary = "make an array, its file system, and mount it",
 	.run = run_create,
 };
 
 static const struct command array_show = {
 	.name = "show",
-	.args = "[NAME]",
+	.args = "[[--name] NAME]",
 	.summary = "arrays that bay made",
 	.run = run_show,
 };
 
 static const struct command array_destroy = {
 	.name = "destroy",
-	.args = "[NAME] [--yes]",
+	.args = "[[--name] NAME] [--yes]",
 	.summary = "unmount, stop and wipe bay's signatures",
 	.run = run_destroy,
 };

@@ -54,12 +54,15 @@ enum {
 	OPT_FORCE,
 };
 
-static const struct option up_options[] = {
-	{ "foreground", no_argument, NULL, OPT_FOREGROUND },
-	{ "kernel", required_argument, NULL, OPT_KERNEL },
-	{ "no-guest", no_argument, NULL, OPT_NO_GUEST },
-	{ "usb-rig", no_argument, NULL, OPT_USB_RIG },
-	{ "keep-logs", no_argument, NULL, OPT_KEEP_LOGS },
+static const struct cli_option up_options[] = {
+	{ "foreground", OPT_FOREGROUND, NULL,
+	  "stay attached; Ctrl-C takes the bench down" },
+	{ "kernel", OPT_KERNEL, "NAME", "boot this guest image first" },
+	{ "no-guest", OPT_NO_GUEST, NULL, "rig and disks only" },
+	{ "usb-rig", OPT_USB_RIG, NULL,
+	  "also give the guest the rig as a USB serial adapter" },
+	{ "keep-logs", OPT_KEEP_LOGS, NULL,
+	  "keep the logs of a bench that ended well" },
 	{ 0 },
 };
 
@@ -161,8 +164,8 @@ static int run_up(struct cli *cli, int argc, char **argv)
 
 /* ---- commands to a bench that is up ---- */
 
-static const struct option force_options[] = {
-	{ "force", no_argument, NULL, OPT_FORCE },
+static const struct cli_option force_options[] = {
+	{ "force", OPT_FORCE, NULL, "also while a bay uses the bench" },
 	{ 0 },
 };
 
@@ -171,7 +174,7 @@ static const struct option force_options[] = {
 static int plain_parse(struct cli *cli, int argc, char **argv,
 		       char run[VBENCH_PATH_MAX], bool *force)
 {
-	const struct option *options = force ? force_options : NULL;
+	const struct cli_option *options = force ? force_options : NULL;
 	int opt;
 
 	while ((opt = cli_getopt(cli, argc, argv, "", options)) != -1) {

@@ -17,12 +17,14 @@ enum {
 	OPT_CSV,
 };
 
-static const struct option options[] = {
-	{ "results", required_argument, NULL, OPT_RESULTS },
-	{ "allow-missing", no_argument, NULL, OPT_MISSING },
-	{ "fail-on", required_argument, NULL, OPT_FAIL_ON },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ NULL, 0, NULL, 0 },
+static const struct cli_option options[] = {
+	{ "results", OPT_RESULTS, "FILE", "the journal; default results.db" },
+	{ "allow-missing", OPT_MISSING, NULL,
+	  "cases without a partner are no error" },
+	{ "fail-on", OPT_FAIL_ON, "PERCENT",
+	  "exit 1 when a case is slower by more than this" },
+	{ "csv", OPT_CSV, NULL, "print comma-separated values" },
+	{ 0 },
 };
 
 /* Which results stand on one side. */

@@ -118,7 +118,8 @@ static int help_run(struct cli *cli, int argc, char **argv)
 	if (cli->json)
 		return print_json(o.rows, JSON_DOCUMENT) ? BAY_FAILED : BAY_OK;
 	puts("\nEvery command also takes -f BENCH (else bench.yaml), --json, "
-	     "-v and --help.\n"
+	     "-v and --help,\n"
+	     "which explains its options.\n"
 	     "Exit: 0 done, 1 regressions, 2 usage, 3 unequal case sets, "
 	     "4 refused for\n"
 	     "safety, 5 rig or agent unreachable, 6 some cells failed. "

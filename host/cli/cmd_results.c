@@ -16,15 +16,16 @@ enum {
 	OPT_STATE,
 };
 
-static const struct option list_options[] = {
-	{ "results", required_argument, NULL, OPT_RESULTS },
-	{ "state", required_argument, NULL, OPT_STATE },
-	{ NULL, 0, NULL, 0 },
+static const struct cli_option list_options[] = {
+	{ "results", OPT_RESULTS, "FILE", "the journal; default results.db" },
+	{ "state", OPT_STATE, "STATE",
+	  "planned, running, done, failed, hung or quarantined" },
+	{ 0 },
 };
 
-static const struct option show_options[] = {
-	{ "results", required_argument, NULL, OPT_RESULTS },
-	{ NULL, 0, NULL, 0 },
+static const struct cli_option show_options[] = {
+	{ "results", OPT_RESULTS, "FILE", "the journal; default results.db" },
+	{ 0 },
 };
 
 static const char *const state_names[] = {

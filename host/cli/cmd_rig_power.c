@@ -17,8 +17,8 @@ enum power_verb {
 	POWER_CYCLE,
 };
 
-static const struct option power_options[] = {
-	{ "timeout", required_argument, NULL, 't' },
+static const struct cli_option power_options[] = {
+	{ "timeout", 't', "S", "seconds to wait; the slot goes on switching" },
 	{ 0 },
 };
 

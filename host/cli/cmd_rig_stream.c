@@ -92,10 +92,15 @@ static const struct rig_ops monitor_ops = {
 	.lost = on_lost,
 };
 
-static const struct option stream_options[] = {
-	{ "period", required_argument, NULL, 'p' },
-	{ "seconds", required_argument, NULL, 's' },
-	{ "follow", no_argument, NULL, 'F' },
+static const struct cli_option monitor_options[] = {
+	{ "period", 'p', "MS", "of a reading, 20 to 60000; default 200" },
+	{ "seconds", 's', "S", "end after this time; default 0: never" },
+	{ 0 },
+};
+
+static const struct cli_option log_options[] = {
+	{ "follow", 'F', NULL, "go on with what comes" },
+	{ "seconds", 's', "S", "follow for this time; default 0: for ever" },
 	{ 0 },
 };
 
@@ -107,11 +112,11 @@ struct stream_args {
 
 /* Returns -1 to go on, else the exit code. */
 static int parse_stream(struct cli *cli, int argc, char **argv,
-			struct stream_args *a)
+			const struct cli_option *options, struct stream_args *a)
 {
 	int opt;
 
-	while ((opt = cli_getopt(cli, argc, argv, "", stream_options)) != -1) {
+	while ((opt = cli_getopt(cli, argc, argv, "", options)) != -1) {
 		if (opt == 'p' && (parse_u64(optarg, &a->period_ms) < 0 ||
 				   a->period_ms < 20 || a->period_ms > 60000))
 			return cli_usage("--period takes 20 to 60000 ms");
@@ -148,30 +153,42 @@ static int monitor(struct rig_cli *s, const struct stream_args *a,
 	return rc;
 }
 
-/* Both commands: the same options, another way to listen. */
+/* In what the two commands differ. */
+struct stream_kind {
+	const struct cli_option *options;
+	const struct rig_ops *ops;
+	uint32_t since; /* events from here on */
+	int (*listen)(struct rig_cli *s, const struct stream_args *a,
+		      struct err *err);
+};
+
 static int run_stream(struct cli *cli, int argc, char **argv,
-		      const struct rig_ops *ops, uint32_t since,
-		      int (*fn)(struct rig_cli *s, const struct stream_args *a,
-				struct err *err))
+		      const struct stream_kind *kind)
 {
 	struct stream_args a = { .period_ms = TELEMETRY_MS };
 	struct rig_cli s = { 0 };
 	struct err err = { 0 };
-	int rc = parse_stream(cli, argc, argv, &a);
+	int rc = parse_stream(cli, argc, argv, kind->options, &a);
 
 	if (rc != -1)
 		return rc;
-	rc = rig_cli_attach(&s, cli, ops, since, &err);
+	rc = rig_cli_attach(&s, cli, kind->ops, kind->since, &err);
 	if (!rc)
-		rc = fn(&s, &a, &err);
+		rc = kind->listen(&s, &a, &err);
 	rig_cli_detach(&s);
 	return rig_cli_complain(rc, &err);
 }
 
 static int run_monitor(struct cli *cli, int argc, char **argv)
 {
-	return run_stream(cli, argc, argv, &monitor_ops, RIG_EVENTS_NEW,
-			  monitor);
+	static const struct stream_kind kind = {
+		.options = monitor_options,
+		.ops = &monitor_ops,
+		.since = RIG_EVENTS_NEW,
+		.listen = monitor,
+	};
+
+	return run_stream(cli, argc, argv, &kind);
 }
 
 /* ---- log ---- */
@@ -337,7 +354,13 @@ static int show_log(struct rig_cli *s, const struct stream_args *a,
 
 static int run_log(struct cli *cli, int argc, char **argv)
 {
-	return run_stream(cli, argc, argv, &log_ops, 0, show_log);
+	static const struct stream_kind kind = {
+		.options = log_options,
+		.ops = &log_ops,
+		.listen = show_log,
+	};
+
+	return run_stream(cli, argc, argv, &kind);
 }
 
 const struct command rig_monitor_command = {

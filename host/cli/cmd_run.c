@@ -1,6 +1,5 @@
 /* bay run: the cells of a matrix, through rig and agent into the journal. */
-#include "host/cli/command.h"
-#include "host/cli/print_json.h"
+#include "host/cli/run_job.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -12,7 +11,6 @@
 #include "host/bench/lock.h"
 #include "host/bench/vbench.h"
 #include "host/cli/progress.h"
-#include "host/matrix/name.h"
 #include "host/util/fs.h"
 
 enum {
@@ -23,29 +21,17 @@ enum {
 	OPT_RETRY,
 };
 
-static const struct option options[] = {
-	{ "results", required_argument, NULL, OPT_RESULTS },
-	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
-	{ "resume", no_argument, NULL, OPT_RESUME },
-	{ "stop-at-failure", no_argument, NULL, OPT_STOP },
-	{ "retry-quarantined", no_argument, NULL, OPT_RETRY },
+static const struct cli_option options[] = {
+	{ "results", OPT_RESULTS, "FILE", "the journal; default results.db" },
+	{ "dry-run", OPT_DRY_RUN, NULL,
+	  "print the cells in order and the expected time; do nothing" },
+	{ "resume", OPT_RESUME, NULL,
+	  "go on with an experiment that has begun" },
+	{ "stop-at-failure", OPT_STOP, NULL,
+	  "end at the first cell that fails" },
+	{ "retry-quarantined", OPT_RETRY, NULL,
+	  "as --resume, and try quarantined cells again" },
 	{ 0 },
-};
-
-/* One call of bay run. */
-struct job {
-	struct cli *cli;
-	const char *results;
-	const char *path; /* of the matrix */
-	bool dry_run, resume, stop, retry;
-
-	const struct bench *bench;
-	struct matrix *matrix;
-	struct plan plan;
-	struct store *store;
-	int lock;
-	double cell_s;
-	bool measured;
 };
 
 static int complain(const struct err *err, int code)
@@ -56,7 +42,7 @@ static int complain(const struct err *err, int code)
 
 /* ---- before the run ----------------------------------------------------- */
 
-static int parse(struct job *j, int argc, char **argv)
+static int parse(struct run_job *j, int argc, char **argv)
 {
 	int opt;
 
@@ -80,7 +66,7 @@ static int parse(struct job *j, int argc, char **argv)
 	return -1;
 }
 
-static int check_disks(const struct job *j, struct err *err)
+static int check_disks(const struct run_job *j, struct err *err)
 {
 	const struct matrix *m = j->matrix;
 	char path[64];
@@ -96,7 +82,7 @@ static int check_disks(const struct job *j, struct err *err)
 	return 0;
 }
 
-static int check_kernels(const struct job *j, struct err *err)
+static int check_kernels(const struct run_job *j, struct err *err)
 {
 	const struct matrix *m = j->matrix;
 	struct err why = { 0 };
@@ -114,7 +100,7 @@ static int check_kernels(const struct job *j, struct err *err)
 	return conf_fail(m->file, err, ret, path, "%s", why.text);
 }
 
-static int plan_job(struct job *j, struct err *err)
+static int plan_job(struct run_job *j, struct err *err)
 {
 	const char **serial;
 	unsigned i;
@@ -130,7 +116,7 @@ static int plan_job(struct job *j, struct err *err)
 	return ret;
 }
 
-static int make_plan(struct job *j)
+static int make_plan(struct run_job *j)
 {
 	struct err err = { 0 };
 	int ret;
@@ -148,54 +134,12 @@ static int make_plan(struct job *j)
 	return ret < 0 ? complain(&err, BAY_USAGE) : -1;
 }
 
-/* ---- dry run ------------------------------------------------------------ */
-
-static json_t *cell_json(const Bay__Cell *c)
-{
-	return json_pack("{s:i, s:s, s:s, s:s, s:i, s:f}", "order",
-			 (int)c->order, "key", c->key, "case", c->case_name,
-			 "kernel", c->kernel, "repeat", (int)c->repeat,
-			 "estimate_s", plan_cell_estimate_s(c));
-}
-
-static int print_plan(const struct job *j)
-{
-	char time[32], name[CASE_NAME_BYTES];
-	json_t *cells;
-	size_t i;
-
-	if (j->cli->json) {
-		cells = json_array();
-		for (i = 0; i < j->plan.n; i++)
-			json_array_append_new(cells,
-					      cell_json(j->plan.cell[i]));
-		print_json(json_pack("{s:s, s:i, s:i, s:f, s:o}", "experiment",
-				     j->matrix->experiment, "count",
-				     (int)j->plan.n, "boots",
-				     (int)j->plan.boots, "estimate_s",
-				     j->plan.estimate_s, "cells", cells),
-			   JSON_DOCUMENT);
-		return BAY_OK;
-	}
-	for (i = 0; i < j->plan.n; i++) {
-		const Bay__Cell *c = j->plan.cell[i];
-
-		case_name_with_kernel(c->case_name, c->kernel, name);
-		printf("%5zu  %.8s  %s\n", i + 1, c->key, name);
-	}
-	printf("%zu cell%s, %u kernel%s in turn, about %s\n", j->plan.n,
-	       j->plan.n == 1 ? "" : "s", j->plan.boots,
-	       j->plan.boots == 1 ? "" : "s",
-	       progress_time(j->plan.estimate_s, time));
-	return BAY_OK;
-}
-
 /* ---- the run ------------------------------------------------------------ */
 
 struct running {
 	struct controller *control;
 	struct progress progress;
-	struct job *job;
+	struct run_job *job;
 	char run_dir[VBENCH_PATH_MAX];
 	unsigned signals;
 };
@@ -265,106 +209,6 @@ static int exit_of(enum control_end end)
 	}
 }
 
-struct phases {
-	FILE *to;
-	unsigned lines;
-};
-
-static int phase_line(void *arg, const char *phase, double mean_s, unsigned n)
-{
-	struct phases *p = arg;
-
-	(void)n;
-	if (strchr(phase, '/'))
-		return 0;
-	if (!p->lines++)
-		fprintf(p->to, "mean time of a cell by phase:\n");
-	fprintf(p->to, "  %-12s %7.2f s\n", phase, mean_s);
-	return 0;
-}
-
-static int phase_json(void *arg, const char *phase, double mean_s, unsigned n)
-{
-	(void)n;
-	json_object_set_new(arg, phase, json_real(mean_s));
-	return 0;
-}
-
-static int failed_line(void *arg, const struct store_row *r)
-{
-	const struct job *j = arg;
-
-	bool lost = r->state == BAY__CELL_STATE__CELL_FAILED;
-
-	if (r->in_plan && strcmp(r->experiment, j->matrix->experiment) == 0 &&
-	    (lost || r->state == BAY__CELL_STATE__CELL_QUARANTINED))
-		fprintf(stderr, "  %.8s %s-%s: %s after %u attempt%s: %s%s\n",
-			r->key, r->case_name, r->kernel,
-			progress_state(r->state), r->attempts,
-			r->attempts == 1 ? "" : "s", r->error_text,
-			lost ? "; --resume runs it again" : "");
-	return 0;
-}
-
-static const char *end_word(enum control_end end)
-{
-	static const char *const words[] = {
-		[CONTROL_DONE] = "complete",
-		[CONTROL_FAILED] = "some cells failed",
-		[CONTROL_STOPPED] = "stopped",
-		[CONTROL_REFUSED] = "refused for safety",
-		[CONTROL_UNREACHABLE] = "rig or agent unreachable",
-		[CONTROL_CONFIG] = "cannot be run",
-		[CONTROL_STORE] = "results cannot be stored",
-	};
-
-	return words[end];
-}
-
-static void print_summary(struct job *j, enum control_end end,
-			  const struct control_sum *s)
-{
-	struct phases phases = { .to = stderr };
-	char time[32];
-
-	fprintf(stderr,
-		"%s: %u cell%s done in %s, %u before, %u failed, %u left\n",
-		end_word(end), s->done, s->done == 1 ? "" : "s",
-		progress_time(s->seconds, time), s->before, s->failed,
-		s->left - s->failed);
-	if (s->spooled)
-		fprintf(stderr, "%u of them were found in the agent's spool\n",
-			s->spooled);
-	if (s->failed)
-		store_rows(j->store, failed_line, j, NULL);
-	store_phases(j->store, j->matrix->experiment, phase_line, &phases,
-		     NULL);
-	fprintf(stderr, "results: %s (bay results list --results %s)\n",
-		j->results, j->results);
-	if (s->left && !s->failed)
-		fprintf(stderr,
-			"go on with: bay -f %s run --resume --results "
-			"%s %s\n",
-			j->bench->source, j->results, j->path);
-}
-
-static void print_sum_json(struct job *j, enum control_end end,
-			   const struct control_sum *s, const struct err *err)
-{
-	json_t *phases = json_object();
-
-	store_phases(j->store, j->matrix->experiment, phase_json, phases, NULL);
-	print_json(json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, "
-			     "s:f, s:o}",
-			     "experiment", j->matrix->experiment, "end",
-			     end_word(end), "error", err->text, "results",
-			     j->results, "done", (int)s->done, "before",
-			     (int)s->before, "spooled", (int)s->spooled,
-			     "failed", (int)s->failed, "left", (int)s->left,
-			     "seconds", s->seconds, "phases", phases),
-		   JSON_DOCUMENT);
-}
-
 static const char *boot_id(char *buf, size_t size)
 {
 	if (fs_read_line("/proc/sys/kernel/random/boot_id", buf, size) < 0)
@@ -372,7 +216,7 @@ static const char *boot_id(char *buf, size_t size)
 	return buf;
 }
 
-static int run_with_loop(struct job *j, struct running *r, uv_loop_t *loop)
+static int run_with_loop(struct run_job *j, struct running *r, uv_loop_t *loop)
 {
 	struct control_sum sum;
 	struct err err = { 0 };
@@ -395,13 +239,13 @@ static int run_with_loop(struct job *j, struct running *r, uv_loop_t *loop)
 	progress_clear(&r->progress);
 	if (end != CONTROL_DONE && *err.text)
 		fprintf(stderr, "bay: %s\n", err.text);
-	print_summary(j, end, &sum);
+	run_print_sum(j, end, &sum);
 	if (j->cli->json)
-		print_sum_json(j, end, &sum, &err);
+		run_print_json(j, end, &sum, &err);
 	return exit_of(end);
 }
 
-static int run_loop(struct job *j)
+static int run_loop(struct run_job *j)
 {
 	struct running r = { .job = j };
 	uv_signal_t watch[SIGNALS];
@@ -428,7 +272,7 @@ static int run_loop(struct job *j)
 }
 
 /* An experiment that has begun is only gone on with when asked to. */
-static int check_begun(struct job *j)
+static int check_begun(struct run_job *j)
 {
 	struct store_counts n;
 	struct err err = { 0 };
@@ -443,7 +287,7 @@ static int check_begun(struct job *j)
 			 j->matrix->experiment, j->results, n.done);
 }
 
-static int enter_plan(struct job *j)
+static int enter_plan(struct run_job *j)
 {
 	struct err err = { 0 };
 	char boot[64];
@@ -471,7 +315,7 @@ static int enter_plan(struct job *j)
 	return -1;
 }
 
-static int run_job(struct job *j)
+static int run_job(struct run_job *j)
 {
 	struct err err = { 0 };
 	int ret;
@@ -494,14 +338,14 @@ static int run_job(struct job *j)
 
 static int run_run(struct cli *cli, int argc, char **argv)
 {
-	struct job j = { .cli = cli, .results = "results.db", .lock = -1 };
+	struct run_job j = { .cli = cli, .results = "results.db", .lock = -1 };
 	int ret;
 
 	ret = parse(&j, argc, argv);
 	if (ret == -1)
 		ret = make_plan(&j);
 	if (ret == -1)
-		ret = j.dry_run ? print_plan(&j) : run_job(&j);
+		ret = j.dry_run ? run_print_plan(&j) : run_job(&j);
 	store_close(j.store);
 	bench_unlock(j.lock);
 	plan_free(&j.plan);

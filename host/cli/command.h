@@ -6,7 +6,7 @@
 #ifndef HOST_CLI_COMMAND_H
 #define HOST_CLI_COMMAND_H
 
-#include <getopt.h>
+#include <getopt.h> /* optarg, optind */
 #include <stdbool.h>
 
 #include "host/bench/bench.h"
@@ -42,19 +42,27 @@ const struct command *command_find(const struct command *const *table,
 int command_dispatch(const struct command *const *table, const char *prefix,
 		     struct cli *cli, int argc, char **argv);
 
+/* One long option of a command, for getopt_long() and for --help. */
+struct cli_option {
+	const char *name; /* without the dashes */
+	int val;          /* what cli_getopt() returns for it */
+	const char *arg;  /* what its value is called; NULL: it has none */
+	const char *help; /* a few words, no full stop */
+};
+
 /* Longest option table that a command may bring. */
 #define CLI_OPTIONS_MAX 32
 
 /* getopt_long() for a command: the common options (-f/--bench, --json, -v,
  * -h/--help) are handled inside, the command's own are returned.
  *   opts  ends with a zeroed entry, at most CLI_OPTIONS_MAX before it;
- *         may be NULL. .flag must be NULL
+ *         may be NULL
  * Returns the option's val, -1 after the last one (operands then start at
  * optind), '?' after a bad option (already reported: return BAY_USAGE), or
  * CLI_HELP when help was printed (return BAY_OK). */
 #define CLI_HELP 0x10000
 int cli_getopt(struct cli *cli, int argc, char **argv, const char *shortopts,
-	       const struct option *opts);
+	       const struct cli_option *opts);
 
 /* Print the synopsis of the command cli_getopt() last worked for and return
  * BAY_USAGE. */

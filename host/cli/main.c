@@ -6,8 +6,8 @@
 
 #define VERSION_OPTION 'V'
 
-static const struct option options[] = {
-	{ "version", no_argument, NULL, VERSION_OPTION },
+static const struct cli_option options[] = {
+	{ "version", VERSION_OPTION, NULL, "print the version" },
 	{ 0 },
 };
 
