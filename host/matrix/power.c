@@ -15,6 +15,8 @@
 #define TELEMETRY_MS 100u
 #define SWITCH_TRIES 3u
 
+#define LOG_LEVEL_WARNING 1u /* LogLine.level */
+
 static uint32_t or_default(uint32_t ms, uint32_t fallback)
 {
 	return ms ? ms : fallback;
@@ -98,8 +100,18 @@ static void on_lost(void *arg, const char *why)
 		control_taint(c, "the link to the rig was lost");
 }
 
+/* What it had to say before the first cell was about another use of it. */
+static void on_log(void *arg, const LogLine *l)
+{
+	struct controller *c = arg;
+
+	if (c->cell && l->level <= LOG_LEVEL_WARNING)
+		control_note(c, "rig: %s", l->text);
+}
+
 static const struct rig_ops ops = {
 	.event = on_event,
+	.log = on_log,
 	.telemetry = on_telemetry,
 	.lost = on_lost,
 };

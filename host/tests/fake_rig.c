@@ -137,6 +137,7 @@ void fake_rig_tick(void)
 {
 	RailWindow v5 = RAIL_WINDOW__INIT, v12 = RAIL_WINDOW__INIT;
 	Telemetry t = TELEMETRY__INIT;
+	LogLine line = LOG_LINE__INIT;
 
 	t.v5 = &v5;
 	t.v12 = &v12;
@@ -147,6 +148,11 @@ void fake_rig_tick(void)
 	for (t.slot = 0; t.slot < 8 && the_rig; t.slot++)
 		if (fake_rig.telemetry_mask >> t.slot & 1)
 			the_rig->cfg.ops->telemetry(the_rig->cfg.arg, &t);
+	if (!the_rig || !fake_rig.log)
+		return;
+	line.level = fake_rig.log_level;
+	line.text = (char *)fake_rig.log;
+	the_rig->cfg.ops->log(the_rig->cfg.arg, &line);
 }
 
 void fake_rig_boot(void)

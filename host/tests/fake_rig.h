@@ -18,12 +18,14 @@ struct fake_rig {
 	unsigned offs, ons; /* commands that switched */
 	bool policy_armed;
 	uint32_t telemetry_mask;
+	const char *log; /* a line that each tick brings; NULL: none */
+	uint32_t log_level;
 };
 
 extern struct fake_rig fake_rig;
 
 void fake_rig_reset(void);
-/* One telemetry window for each slot that is watched. */
+/* One telemetry window for each slot that is watched, and the log line. */
 void fake_rig_tick(void);
 /* A reset: all slots off, and an event of it. */
 void fake_rig_boot(void);

@@ -233,6 +233,24 @@ static void a_run_fills_the_journal_and_leaves_a_clean_machine(void **state)
 	unload();
 }
 
+static void what_worries_the_rig_is_told(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_rig.log = "slot 2: monitor 0x12 does not answer";
+	fake_rig.log_level = 1;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_string_equal(t.note,
+			    "rig: slot 2: monitor 0x12 does not answer");
+	unload();
+	load(BENCH, MATRIX);
+	fake_rig.log = "configuration 3 is in force";
+	fake_rig.log_level = 2;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_string_equal(t.note, "");
+	unload();
+}
+
 static void a_bench_without_a_rig_needs_none(void **state)
 {
 	(void)state;
@@ -638,6 +656,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_run_fills_the_journal_and_leaves_a_clean_machine),
+		cmocka_unit_test(what_worries_the_rig_is_told),
 		cmocka_unit_test(a_bench_without_a_rig_needs_none),
 		cmocka_unit_test(an_agent_that_dies_anywhere_costs_no_cell),
 		cmocka_unit_test(a_machine_that_reboots_anywhere_costs_no_cell),
