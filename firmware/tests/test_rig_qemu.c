@@ -76,6 +76,54 @@ static void set_all_rails_to_zero(void)
 	set_property("temp", "temperature", 31250);
 }
 
+/* ---- the debugger's protocol ---- */
+
+/* The next $...#xx, perhaps behind an acknowledgement, without its frame. */
+static void gdb_receive(int fd, char *answer, size_t size)
+{
+	size_t len = 0;
+
+	do {
+		assert_true(len < size - 1);
+		assert_int_equal(recv(fd, answer + len, 1, 0), 1);
+		len += len || answer[0] == '$';
+	} while (len < 4 || answer[len - 3] != '#');
+	answer[len - 3] = '\0';
+	memmove(answer, answer + 1, len - 3);
+}
+
+/* Send one packet to QEMU's stub, whose answer must begin as wanted. That it
+ * has stopped it tells unasked. */
+static void gdb_packet(int fd, const char *body, const char *wanted)
+{
+	char line[64], answer[512];
+	unsigned sum = 0;
+
+	for (const char *c = body; *c; c++)
+		sum += (unsigned char)*c;
+	snprintf(line, sizeof(line), "+$%s#%02x", body, sum & 0xff);
+	assert_int_equal(send(fd, line, strlen(line), MSG_NOSIGNAL),
+			 strlen(line));
+	do
+		gdb_receive(fd, answer, sizeof(answer));
+	while (answer[0] == 'T');
+	assert_int_equal(strncmp(answer, wanted, strlen(wanted)), 0);
+}
+
+/* Continue with the stack pointer eight bytes above the end of the RAM:
+ * the next interrupt has nowhere to save its registers. */
+static void use_up_the_stack(void)
+{
+	int fd = process_connect(process_path(&qemu, "gdb.sock"));
+
+	assert_true(fd >= 0);
+	/* QEMU names no single register to who does not know its list. */
+	gdb_packet(fd, "qXfer:features:read:target.xml:0,10", "m");
+	gdb_packet(fd, "Pd=08000020", "OK");
+	gdb_packet(fd, "D", "OK");
+	close(fd);
+}
+
 /* ---- pins ---- */
 
 /* Last level of an output that the trace of QEMU shows; 0 if none. */
@@ -162,6 +210,8 @@ static void build_argv(void)
 	arg("unix:%s/rig.sock,server=on,wait=off", qemu.dir);
 	arg("-qmp");
 	arg("unix:%s/qmp.sock,server=on,wait=off", qemu.dir);
+	arg("-gdb");
+	arg("unix:%s/gdb.sock,server=on,wait=off", qemu.dir);
 	arg("-trace");
 	arg("pl061_set_output");
 	arg("-D");
@@ -291,6 +341,23 @@ static void a_reset_keeps_the_events_and_counts_the_boot(void **state)
 	assert_true(peer.info.last_event > 2);
 }
 
+/* Where the fault handler has no stack either. */
+static void a_stack_used_up_ends_with_the_power_off(void **state)
+{
+	uint32_t boot = peer.info.boot_id;
+
+	(void)state;
+	assert_true(peer_wait_state(&peer, 0, SLOT_OFF, 10000));
+	assert_int_equal(set(0, true), RIG_OK);
+	assert_true(pin_becomes(PORT_D, 0, 1));
+	use_up_the_stack();
+	assert_true(pin_becomes(PORT_D, 0, 0));
+	for (unsigned i = 0; i < 1000 && peer.info.boot_id == boot; i++)
+		assert_true(peer_wait(&peer, NULL, 10));
+	assert_int_equal(peer.info.boot_id, boot + 1);
+	assert_int_equal(peer.info.reset_cause, RESET_ASSERT);
+}
+
 static void the_log_of_the_image_tells_of_its_boot(void **state)
 {
 	Command c = Command_init_zero;
@@ -322,6 +389,8 @@ int main(int n, char **arguments)
 			stop),
 		cmocka_unit_test_setup_teardown(
 			over_current_switches_off_at_the_pins, start, stop),
+		cmocka_unit_test_setup_teardown(
+			a_stack_used_up_ends_with_the_power_off, start, stop),
 		cmocka_unit_test_setup_teardown(
 			the_log_of_the_image_tells_of_its_boot, start, stop),
 		cmocka_unit_test_setup_teardown(
