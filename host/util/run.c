@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -499,11 +500,31 @@ void run_exit_text(const struct run_child *c, char *text, size_t size)
 			       -c->exit_code, strsignal(-c->exit_code));
 }
 
+static bool run_is_help(const char *line)
+{
+	return strncasecmp(line, "usage:", strlen("usage:")) == 0 ||
+	       strncasecmp(line, "try '", strlen("try '")) == 0;
+}
+
+/* getopt's users put their usage behind what they have to say. */
+static void run_cut_help(struct buf *text)
+{
+	char *line = text->len ? strchr(text->data, '\n') : NULL;
+
+	while (line && !run_is_help(line + 1))
+		line = strchr(line + 1, '\n');
+	if (!line)
+		return;
+	*line = '\0';
+	text->len = (size_t)(line - text->data);
+}
+
 const char *run_last_line(struct run_child *c)
 {
 	char *text = c->err.data;
 	char *line = text;
 
+	run_cut_help(&c->err);
 	while (c->err.len && strchr("\n\r \t", text[c->err.len - 1]))
 		text[--c->err.len] = '\0';
 	/* mount(8) puts a hint behind what it has to say. */

@@ -84,7 +84,8 @@ int run(struct run_child *c, const struct run_spec *spec, struct err *err);
 int run_ok(struct run_child *c, const struct run_spec *spec, struct err *err);
 
 /* Last line of its stderr that is neither empty nor, behind another one,
- * indented; or "". Valid until run_close. */
+ * indented or part of a usage text, which begins at a line of "usage:" or
+ * "try '"; or "". Cuts c->err there; valid until run_close. */
 const char *run_last_line(struct run_child *c);
 
 /* "exit status 2", "killed by signal 9 (Killed)". */

@@ -44,6 +44,52 @@ static void output_and_exit_code_are_captured(void **state)
 				      "bad option.");
 }
 
+/* What the tools say to -Q, --foo and the like, shortened. */
+static void what_stands_before_a_usage_is_quoted(void **state)
+{
+	static const struct {
+		const char *said, *quoted;
+	} tool[] = {
+		{ "mkfs.xfs: invalid option -- 'Q'\nunknown option -Q \n"
+		  "Usage: mkfs.xfs\n/* label */\t[-L label]\n\tdevicename\n"
+		  "<value> is xxx (512 byte blocks).\n",
+		  "unknown option -Q" },
+		{ "Invalid value 7 for -b size option. Value is too small.\n"
+		  "Usage: mkfs.xfs\n<value> is xxx (512 byte blocks).\n",
+		  "Invalid value 7 for -b size option. Value is too small." },
+		{ "mkfs.ext4: invalid option -- 'Q'\nUsage: mkfs.ext4 [-c]\n"
+		  "\t[-jnqvDFSV] device [blocks-count]\n",
+		  "mkfs.ext4: invalid option -- 'Q'" },
+		{ "mke2fs 1.47.0 (5-Feb-2023)\n"
+		  "Invalid filesystem option set: foo\n",
+		  "Invalid filesystem option set: foo" },
+		{ "mkfs.btrfs: unrecognized option '--foo'\n"
+		  "usage: mkfs.btrfs [options] <dev>\n\n    Deprecated:\n"
+		  "-l   removed in 6.0\n\n",
+		  "mkfs.btrfs: unrecognized option '--foo'" },
+		{ "mdadm: unrecognized option '--foo'\nUsage: mdadm --help\n"
+		  "  for help\n",
+		  "mdadm: unrecognized option '--foo'" },
+		{ "mount: unrecognized option '--foo'\n"
+		  "Try 'mount --help' for more information.\n",
+		  "mount: unrecognized option '--foo'" },
+		{ "Usage: mdadm --help\n  for help\n", "Usage: mdadm --help" },
+	};
+	const char *argv[] = { "sh", "-c", "printf %s \"$0\" >&2; exit 1", NULL,
+			       NULL };
+	const struct run_spec spec = { .argv = argv };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tool) / sizeof(tool[0]); i++) {
+		struct run_child c;
+
+		argv[3] = tool[i].said;
+		assert_int_equal(run(&c, &spec, NULL), 0);
+		assert_string_equal(run_last_line(&c), tool[i].quoted);
+		assert_int_equal(run_close(&c, 0), 0);
+	}
+}
+
 static void a_missing_program_is_enoent(void **state)
 {
 	const char *const argv[] = { "bay-no-such-program", NULL };
@@ -186,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(output_and_exit_code_are_captured),
+		cmocka_unit_test(what_stands_before_a_usage_is_quoted),
 		cmocka_unit_test(a_missing_program_is_enoent),
 		cmocka_unit_test(
 			output_beyond_the_bound_is_dropped_not_waited_for),
