@@ -106,7 +106,6 @@ struct reading {
 	size_t n_environment;
 	bool named;
 	size_t rows;
-	int64_t result; /* of the last row */
 	int error;
 };
 
@@ -139,6 +138,21 @@ static bool belongs(const struct side *s, const struct store_metric *m)
 	       strcmp(s->kernel, m->release) == 0;
 }
 
+/* A result has a row a metric, and may stand on both sides. */
+static int warn_of_taint(struct reading *r, const struct store_metric *m)
+{
+	char run[512];
+	int ret;
+
+	snprintf(run, sizeof(run), "%s-%s #%u", m->case_name, m->release,
+		 m->repeat);
+	ret = compare_taint(r->c, run);
+	if (ret > 0)
+		fprintf(stderr, "bay: tainted, see bay results show: %s\n",
+			run);
+	return ret < 0 ? ret : 0;
+}
+
 static int take_metric(void *arg, const struct store_metric *m)
 {
 	struct reading *r = arg;
@@ -150,13 +164,10 @@ static int take_metric(void *arg, const struct store_metric *m)
 			 m->release);
 	r->named = true;
 	r->rows++;
-	if (m->tainted && m->result != r->result)
-		fprintf(stderr,
-			"bay: tainted, see bay results show: %s-%s #%u\n",
-			m->case_name, m->release, m->repeat);
-	r->result = m->result;
-	r->error = compare_add(r->c, r->which, m->case_name, m->name, m->unit,
-			       m->value);
+	r->error = m->tainted ? warn_of_taint(r, m) : 0;
+	if (r->error == 0)
+		r->error = compare_add(r->c, r->which, m->case_name, m->name,
+				       m->unit, m->value);
 	if (r->error == 0)
 		r->error = take_environment(r, m->environment);
 	return r->error;

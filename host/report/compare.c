@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,7 @@ void compare_free(struct compare *c)
 			free(c->setting[i].value[side]);
 	}
 	free(c->setting);
+	free(c->tainted);
 	free(c->label[COMPARE_A]);
 	free(c->label[COMPARE_B]);
 	free(c);
@@ -182,26 +184,36 @@ static bool has_line(const char *list, const char *value, size_t len)
 	return false;
 }
 
-int compare_setting(struct compare *c, enum compare_side side, const char *name,
-		    const char *value)
+/* One more line, unless it is there: 1, 0 or -ENOMEM. */
+static int add_line(char **list, const char *value)
 {
-	struct setting *s = find_setting(c, name);
+	size_t have = *list ? strlen(*list) + 1 : 0;
 	char *longer;
-	size_t have;
 
-	if (!s)
-		return -ENOMEM;
-	if (s->value[side] && has_line(s->value[side], value, strlen(value)))
+	if (*list && has_line(*list, value, strlen(value)))
 		return 0;
-	have = s->value[side] ? strlen(s->value[side]) + 1 : 0;
-	longer = realloc(s->value[side], have + strlen(value) + 1);
+	longer = realloc(*list, have + strlen(value) + 1);
 	if (!longer)
 		return -ENOMEM;
 	if (have)
 		longer[have - 1] = '\n';
 	strcpy(longer + have, value);
-	s->value[side] = longer;
-	return 0;
+	*list = longer;
+	return 1;
+}
+
+int compare_setting(struct compare *c, enum compare_side side, const char *name,
+		    const char *value)
+{
+	struct setting *s = find_setting(c, name);
+	int ret = s ? add_line(&s->value[side], value) : -ENOMEM;
+
+	return ret < 0 ? ret : 0;
+}
+
+int compare_taint(struct compare *c, const char *run)
+{
+	return add_line(&c->tainted, run);
 }
 
 static int by_name(const void *a, const void *b)
@@ -315,6 +327,37 @@ size_t compare_unpaired(const struct compare *c)
 		for (j = 0; j < c->metric[i].n; j++)
 			n += !compare_is_paired(&c->metric[i].out[j]);
 	return n;
+}
+
+static const struct compare_row *row_of(const struct metric *m,
+					const char *case_name)
+{
+	const struct row key = { .name = (char *)(uintptr_t)case_name };
+	const struct row *r = bsearch(&key, m->row, m->n, sizeof(key), by_name);
+
+	return r ? &m->out[r - m->row] : NULL;
+}
+
+bool compare_is_only_in(const struct compare *c, size_t i,
+			const char *case_name, enum compare_side side)
+{
+	const struct compare_row *r = row_of(&c->metric[i], case_name);
+
+	return r && r->runs[side] && !compare_is_paired(r);
+}
+
+bool compare_has_case(const struct compare *c, enum compare_side side,
+		      const char *case_name)
+{
+	const struct compare_row *r;
+	size_t i;
+
+	for (i = 0; i < c->n_metric; i++) {
+		r = row_of(&c->metric[i], case_name);
+		if (r && r->runs[side])
+			return true;
+	}
+	return false;
 }
 
 bool compare_percent(double a, double b, double *percent)

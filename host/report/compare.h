@@ -37,6 +37,10 @@ int compare_add(struct compare *c, enum compare_side side,
 int compare_setting(struct compare *c, enum compare_side side, const char *name,
 		    const char *value);
 
+/* Note that a run was tainted, by a text without newline. 1: it is the first
+ * time, 0: it was noted before, on either side; -ENOMEM. */
+int compare_taint(struct compare *c, const char *run);
+
 /* Sort and sum; call once after the last add, before anything below.
  * Rows are in strcmp() order of the case, as in the published tables. */
 int compare_finish(struct compare *c);
@@ -64,7 +68,7 @@ struct compare_total {
 size_t compare_metrics(const struct compare *c);
 const struct compare_total *compare_metric(const struct compare *c, size_t i);
 
-/* Cases of any metric that one side lacks. */
+/* Values, each of a case and a metric, that one side lacks. */
 size_t compare_unpaired(const struct compare *c);
 
 /* 100 (b-a)/a; false and nothing written if either is 0, as published. */

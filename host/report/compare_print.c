@@ -90,23 +90,57 @@ static int print_totals(const struct compare *c, struct buf *out)
 	return ret;
 }
 
+/* Whether an earlier metric than the i-th has named it. */
+static bool is_named(const struct compare *c, size_t i, const char *case_name,
+		     enum compare_side side)
+{
+	while (i > 0)
+		if (compare_is_only_in(c, --i, case_name, side))
+			return true;
+	return false;
+}
+
+/* The metrics from the i-th on that the other side lacks of a case. */
+static int print_lacking(const struct compare *c, size_t i,
+			 const char *case_name, enum compare_side side,
+			 struct buf *out)
+{
+	const char *before = " (";
+	int ret = 0;
+
+	for (; i < c->n_metric && ret == 0; i++) {
+		if (!compare_is_only_in(c, i, case_name, side))
+			continue;
+		ret = buf_printf(out, "%s%s", before, c->metric[i].name);
+		before = ", ";
+	}
+	return ret == 0 ? buf_printf(out, ")") : ret;
+}
+
+/* One line for a case, however many metrics it has. */
+static int print_only_in(const struct compare *c, size_t i,
+			 const struct compare_row *r, struct buf *out)
+{
+	enum compare_side side = r->runs[COMPARE_A] ? COMPARE_A : COMPARE_B;
+	enum compare_side other = side == COMPARE_A ? COMPARE_B : COMPARE_A;
+	int ret;
+
+	if (compare_is_paired(r) || is_named(c, i, r->case_name, side))
+		return 0;
+	ret = buf_printf(out, "only in %s: %s", c->label[side], r->case_name);
+	if (ret == 0 && compare_has_case(c, other, r->case_name))
+		ret = print_lacking(c, i, r->case_name, side, out);
+	return ret == 0 ? buf_printf(out, "\n") : ret;
+}
+
 static int print_unpaired(const struct compare *c, struct buf *out)
 {
-	const struct compare_row *r;
 	size_t i, j;
 	int ret = 0;
 
 	for (i = 0; i < c->n_metric; i++)
-		for (j = 0; j < c->metric[i].n && ret == 0; j++) {
-			r = &c->metric[i].out[j];
-			if (compare_is_paired(r))
-				continue;
-			ret = buf_printf(
-				out, "only in %s: %s %s\n",
-				c->label[r->runs[COMPARE_A] ? COMPARE_A
-							    : COMPARE_B],
-				c->metric[i].name, r->case_name);
-		}
+		for (j = 0; j < c->metric[i].n && ret == 0; j++)
+			ret = print_only_in(c, i, &c->metric[i].out[j], out);
 	return ret;
 }
 

@@ -32,9 +32,18 @@ struct compare {
 	size_t n_metric, cap_metric;
 	struct setting *setting;
 	size_t n_setting, cap_setting;
+	char *tainted; /* runs, one a line; NULL: none */
 };
 
 bool compare_is_paired(const struct compare_row *r);
+
+/* After compare_finish(). Whether the case has the i-th metric on this side and
+ * not on the other one; whether it has any metric on this side. */
+bool compare_is_only_in(const struct compare *c, size_t i,
+			const char *case_name, enum compare_side side);
+bool compare_has_case(const struct compare *c, enum compare_side side,
+		      const char *case_name);
+
 bool compare_differs(const struct setting *s);
 
 /* The settings that name the compared kernel itself. */

@@ -163,9 +163,52 @@ static void a_row_without_partner_is_named_and_not_summed(void **state)
 	assert_int_equal(compare_unpaired(c), 1);
 	assert_true(compare_metric(c, 0)->value[COMPARE_B] == 20);
 	assert_int_equal(compare_text(c, &out), 0);
-	assert_non_null(strstr(out.data, "only in new: write_bw lonely\n"));
+	assert_non_null(strstr(out.data, "only in new: lonely\n"));
 	assert_non_null(strstr(out.data, "(N 1; "));
 	buf_free(&out);
+	compare_free(c);
+}
+
+/* A case that one side lacks has as many values without partner as metrics. */
+static void a_case_without_partner_is_said_once(void **state)
+{
+	static const char *const metric[] = { "write_bw", "io_w", "cpu_user" };
+	struct compare *c = compare_new("old", "new");
+	struct buf out = { 0 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(metric) / sizeof(metric[0]); i++) {
+		compare_add(c, COMPARE_A, "whole", metric[i], "", 10);
+		compare_add(c, COMPARE_B, "alone", metric[i], "", 10);
+		compare_add(c, COMPARE_A, "part", metric[i], "", 10);
+	}
+	compare_add(c, COMPARE_B, "whole", "write_bw", "", 10);
+	compare_add(c, COMPARE_B, "part", "write_bw", "", 10);
+	compare_add(c, COMPARE_B, "part", "io_w", "", 10);
+	compare_add(c, COMPARE_B, "part", "cpu_idle", "", 10);
+	assert_int_equal(compare_finish(c), 0);
+	assert_int_equal(compare_unpaired(c), 7);
+	assert_int_equal(compare_text(c, &out), 0);
+	assert_string_equal(strstr(out.data, "\nonly in"),
+			    "\nonly in new: alone\n"
+			    "only in old: whole (io_w, cpu_user)\n"
+			    "only in old: part (cpu_user)\n"
+			    "only in new: part (cpu_idle)\n");
+	buf_free(&out);
+	compare_free(c);
+}
+
+static void a_tainted_run_is_new_once(void **state)
+{
+	struct compare *c = compare_new("old", "new");
+
+	(void)state;
+	assert_int_equal(compare_taint(c, "x-6.1 #1"), 1);
+	assert_int_equal(compare_taint(c, "x-6.1 #10"), 1);
+	assert_int_equal(compare_taint(c, "x-6.1 #1"), 0);
+	assert_int_equal(compare_taint(c, "x-6.1 #2"), 1);
+	assert_int_equal(compare_taint(c, "x-6.1 #10"), 0);
 	compare_free(c);
 }
 
@@ -286,6 +329,8 @@ int main(void)
 		cmocka_unit_test(totals_are_plain_sums_of_unrounded_values),
 		cmocka_unit_test(a_zero_leaves_the_change_blank),
 		cmocka_unit_test(a_row_without_partner_is_named_and_not_summed),
+		cmocka_unit_test(a_case_without_partner_is_said_once),
+		cmocka_unit_test(a_tainted_run_is_new_once),
 		cmocka_unit_test(runs_of_a_case_are_averaged),
 		cmocka_unit_test(only_the_kernel_differs_is_said_when_it_is_so),
 		cmocka_unit_test(json_holds_the_same_numbers),
