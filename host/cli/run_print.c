@@ -86,7 +86,8 @@ static int failed_line(void *arg, const struct store_row *r)
 			r->key, r->case_name, r->kernel,
 			progress_state(r->state), r->attempts,
 			r->attempts == 1 ? "" : "s", r->error_text,
-			lost ? "; --resume runs it again" : "");
+			lost ? "; --resume runs it again"
+			     : "; --retry-quarantined runs it again");
 	return 0;
 }
 

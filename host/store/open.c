@@ -102,6 +102,9 @@ int store_open(const char *path, enum store_mode mode, const char *vfs,
 	struct store *s;
 	int rc, ret;
 
+	if (!*path)
+		return err_set(err, -EINVAL,
+			       "the results need a file, its name is empty");
 	rc = stat(path, &st);
 	if (rc < 0 && mode == STORE_READ)
 		return err_sys(err, -errno, "no results in %s", path);
@@ -109,6 +112,12 @@ int store_open(const char *path, enum store_mode mode, const char *vfs,
 		return err_set(err, -EISDIR,
 			       "%s is a folder; results are kept in a file",
 			       path);
+	if (rc == 0 && !S_ISREG(st.st_mode))
+		return err_set(
+			err, -EINVAL,
+			"%s is a pipe or a device; results are kept in a "
+			"file",
+			path);
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return err_sys(err, -ENOMEM, "%s", path);
