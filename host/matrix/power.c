@@ -215,7 +215,56 @@ int power_open(struct controller *c, struct err *err)
 	if (b->rig.type == BENCH_RIG_NONE)
 		return 0;
 	ret = rig_bench_address(b, &cfg.address, path, sizeof(path), err);
-	return ret < 0 ? ret : rig_open(&cfg, &c->rig, err);
+	if (ret == 0)
+		ret = rig_open(&cfg, &c->rig, err);
+	/* As codes these two belong to the journal. */
+	return ret == -EBUSY || ret == -EIO ? -ENOTCONN : ret;
+}
+
+/* A latched fault is the rig's word that something is wrong with a disk or
+ * its slot: nothing goes on until somebody has cleared it. */
+static int refuse_fault(const struct controller *c, int ret)
+{
+	RigStatus why = rig_refusal(c->rig, NULL);
+
+	return ret == -EREMOTEIO && (why == RIG_STATUS__RIG_FAULT ||
+				     why == RIG_STATUS__RIG_LOCKED)
+		       ? -EPERM
+		       : ret;
+}
+
+/* Now, and not by each cell of its disk in turn. */
+static int check_slot(const struct controller *c, unsigned slot,
+		      struct err *err)
+{
+	Result *res;
+	int ret = rig_get_status(c->rig, slot, &res, err);
+
+	if (ret < 0)
+		return ret;
+	if (res->slot_status->state == SLOT_STATE__SLOT_FAULT)
+		ret = err_set(err, -EPERM,
+			      "slot %u holds a latched fault (%s); look at the "
+			      "cause, then 'bay rig clear %u'",
+			      slot, rig_fault_name(res->slot_status->fault),
+			      slot);
+	result__free_unpacked(res, NULL);
+	return ret;
+}
+
+static int check_slots(const struct controller *c, struct err *err)
+{
+	uint32_t mask = 0;
+	unsigned slot;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < c->cfg.plan->n; i++)
+		mask |= power_mask(c, c->cfg.plan->cell[i]);
+	for (slot = 0; slot < RIG_SLOTS_MAX && ret == 0; slot++)
+		if (mask >> slot & 1)
+			ret = check_slot(c, slot, err);
+	return ret;
 }
 
 int power_prepare(struct controller *c, struct err *err)
@@ -225,7 +274,9 @@ int power_prepare(struct controller *c, struct err *err)
 
 	if (!c->rig)
 		return 0;
-	ret = sync_config(c, err);
+	ret = check_slots(c, err);
+	if (ret == 0)
+		ret = refuse_fault(c, sync_config(c, err));
 	if (ret < 0)
 		return ret;
 	return rig_arm_silence(c->rig, all_slots(b),
@@ -303,13 +354,17 @@ void power_leave(struct controller *c, bool aborted)
 {
 	struct err err = { 0 };
 	uint32_t mask = all_slots(c->cfg.bench);
+	int ret;
 
 	if (!c->rig)
 		return;
 	rig_set_telemetry(c->rig, 0, 0, NULL);
 	if (c->cfg.bench->abort == BENCH_ABORT_HOLD)
 		return;
-	if (switch_slots(c, mask, false, NULL, &err) < 0)
+	ret = refuse_fault(c, switch_slots(c, mask, false, NULL, &err));
+	if (ret == -EPERM)
+		control_note(c, "all slots are without power; %s", err.text);
+	else if (ret < 0)
 		control_note(c, "slots may be on: %s", err.text);
 	else if (aborted)
 		control_note(c, "all slots are off");

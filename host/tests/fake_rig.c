@@ -192,6 +192,23 @@ int rig_bench_address(const struct bench *b, struct rig_address *a, char *path,
 	return 0;
 }
 
+int rig_get_status(struct rig *r, unsigned slot, Result **out, struct err *err)
+{
+	int ret = command(r, err);
+
+	if (ret < 0)
+		return ret;
+	*out = malloc(sizeof(**out));
+	result__init(*out);
+	(*out)->body_case = RESULT__BODY_SLOT_STATUS;
+	(*out)->slot_status = malloc(sizeof(*(*out)->slot_status));
+	slot_status__init((*out)->slot_status);
+	(*out)->slot_status->state = fake_rig.faulted >> slot & 1
+					     ? SLOT_STATE__SLOT_FAULT
+					     : SLOT_STATE__SLOT_OFF;
+	return 0;
+}
+
 int rig_config_get(struct rig *r, struct rig_config *c, struct err *err)
 {
 	memset(c, 0, sizeof(*c));

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 struct fake_rig {
-	uint32_t on; /* slots with power */
+	uint32_t on;      /* slots with power */
+	uint32_t faulted; /* slots with a latched fault */
 	unsigned commands;
 	/* The n-th command from the start fails so; 0 = none. */
 	unsigned fail_at;

@@ -385,6 +385,36 @@ static void a_rig_that_stays_away_ends_the_run(void **state)
 	unload();
 }
 
+static void a_latched_fault_is_refused_before_the_first_cell(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_rig.faulted = 1u << 1;
+	assert_int_equal(run(), CONTROL_REFUSED);
+	assert_non_null(strstr(t.err.text, "'bay rig clear 1'"));
+	assert_int_equal(fake_rig.ons, 0);
+	/* That of a slot that no cell uses is no matter. */
+	fake_rig.faulted = 1u << 7;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_complete();
+	unload();
+}
+
+/* -EBUSY of the line is not -EBUSY of the journal. */
+static void a_rig_whose_line_is_taken_is_unreachable(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	fake_rig.fail_at = 1;
+	fake_rig.fail_code = -EBUSY;
+	assert_int_equal(run(), CONTROL_UNREACHABLE);
+	fake_rig.fail_at = 1;
+	fake_rig.fail_code = -EIO;
+	fake_rig.commands = 0;
+	assert_int_equal(run(), CONTROL_UNREACHABLE);
+	unload();
+}
+
 /* ---- cells that fail ------------------------------------------------------
  */
 
@@ -668,6 +698,9 @@ int main(void)
 		cmocka_unit_test(rubbish_between_frames_is_passed_over),
 		cmocka_unit_test(a_rig_that_is_away_for_a_moment_costs_no_cell),
 		cmocka_unit_test(a_rig_that_stays_away_ends_the_run),
+		cmocka_unit_test(a_rig_whose_line_is_taken_is_unreachable),
+		cmocka_unit_test(
+			a_latched_fault_is_refused_before_the_first_cell),
 		cmocka_unit_test(a_cell_that_fails_twice_is_quarantined),
 		cmocka_unit_test(
 			a_cell_that_lost_a_disk_is_failed_until_the_next_run),
