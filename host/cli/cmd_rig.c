@@ -103,7 +103,7 @@ static int run_show(struct cli *cli, int argc, char **argv,
 
 	if (rc != -1)
 		return rc;
-	rc = rig_cli_attach(&s, cli, NULL, RIG_EVENTS_NEW, &err);
+	rc = rig_cli_attach(&s, cli, NULL, NULL, RIG_EVENTS_NEW, &err);
 	if (!rc)
 		rc = show(&s, &err);
 	rig_cli_detach(&s);
@@ -220,13 +220,18 @@ static const struct command rig_status_command = {
 };
 
 static const struct command *const rig_table[] = {
-	&rig_info_command,    &rig_status_command, &rig_power_command,
-	&rig_monitor_command, &rig_log_command,    NULL,
+	&rig_info_command,
+	&rig_status_command,
+	&rig_power_command,
+	&rig_clear_command,
+	&rig_monitor_command,
+	&rig_log_command,
+	NULL,
 };
 
 const struct command cmd_rig = {
 	.name = "rig",
-	.args = "info|status|power|monitor|log",
+	.args = "info|status|power|clear|monitor|log",
 	.summary = "look at the rig and switch its slots",
 	.sub = rig_table,
 };

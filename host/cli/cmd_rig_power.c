@@ -54,8 +54,8 @@ static void print_report(const struct cli *cli, unsigned slot,
 	putchar('\n');
 }
 
-static int report(struct rig_cli *s, enum power_verb verb, uint32_t mask,
-		  const struct rig_slot_report *reports)
+int rig_power_report(struct rig_cli *s, uint32_t mask,
+		     const struct rig_slot_report *reports, bool was_off)
 {
 	json_t *list = s->cli->json ? json_array() : NULL;
 
@@ -66,7 +66,7 @@ static int report(struct rig_cli *s, enum power_verb verb, uint32_t mask,
 			json_array_append_new(
 				list, report_json(s->cli, i, &reports[i]));
 		else
-			print_report(s->cli, i, &reports[i], verb != POWER_ON);
+			print_report(s->cli, i, &reports[i], was_off);
 	}
 	return list ? print_json(json_pack("{s:o}", "slots", list), JSON_LINE)
 		    : 0;
@@ -91,7 +91,7 @@ static int switch_slots(struct rig_cli *s, enum power_verb verb, uint32_t mask,
 	/* What became of the others is worth knowing after a fault too. */
 	if (rc && rc != -ETIME && rc != -EREMOTEIO)
 		return rc;
-	shown = report(s, verb, mask, reports);
+	shown = rig_power_report(s, mask, reports, verb != POWER_ON);
 	return rc ? rc : shown;
 }
 
@@ -113,7 +113,7 @@ static int run_power(struct cli *cli, int argc, char **argv,
 	}
 	if (optind == argc)
 		return cli_usage("name slots, disks, or 'all'");
-	rc = rig_cli_attach(&s, cli, NULL, RIG_EVENTS_NEW, &err);
+	rc = rig_cli_attach(&s, cli, NULL, NULL, RIG_EVENTS_NEW, &err);
 	if (!rc)
 		rc = rig_cli_slots(&s, argc - optind, argv + optind, &mask,
 				   &err);

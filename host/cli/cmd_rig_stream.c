@@ -155,6 +155,7 @@ static int monitor(struct rig_cli *s, const struct stream_args *a,
 
 /* In what the two commands differ. */
 struct stream_kind {
+	const char *what; /* for who finds the bench in use */
 	const struct cli_option *options;
 	const struct rig_ops *ops;
 	uint32_t since; /* events from here on */
@@ -172,7 +173,7 @@ static int run_stream(struct cli *cli, int argc, char **argv,
 
 	if (rc != -1)
 		return rc;
-	rc = rig_cli_attach(&s, cli, kind->ops, kind->since, &err);
+	rc = rig_cli_attach(&s, cli, kind->what, kind->ops, kind->since, &err);
 	if (!rc)
 		rc = kind->listen(&s, &a, &err);
 	rig_cli_detach(&s);
@@ -182,6 +183,7 @@ static int run_stream(struct cli *cli, int argc, char **argv,
 static int run_monitor(struct cli *cli, int argc, char **argv)
 {
 	static const struct stream_kind kind = {
+		.what = "rig monitor",
 		.options = monitor_options,
 		.ops = &monitor_ops,
 		.since = RIG_EVENTS_NEW,
@@ -355,6 +357,7 @@ static int show_log(struct rig_cli *s, const struct stream_args *a,
 static int run_log(struct cli *cli, int argc, char **argv)
 {
 	static const struct stream_kind kind = {
+		.what = "rig log",
 		.options = log_options,
 		.ops = &log_ops,
 		.listen = show_log,

@@ -47,7 +47,7 @@ static void watch_signal(struct rig_cli *s, uv_signal_t *h, int signum)
 	uv_signal_start(h, on_signal, signum);
 }
 
-int rig_cli_attach(struct rig_cli *s, struct cli *cli,
+int rig_cli_attach(struct rig_cli *s, struct cli *cli, const char *what,
 		   const struct rig_ops *ops, uint32_t since, struct err *err)
 {
 	const struct bench *b = cli_bench(cli);
@@ -62,10 +62,12 @@ int rig_cli_attach(struct rig_cli *s, struct cli *cli,
 		return rc;
 	/* Not only once nobody answers: while a run connects again, the line
 	 * is free for a moment. */
-	rc = bench_lock_look(b, err);
+	rc = what ? bench_lock(b, what, err) : bench_lock_look(b, err);
 	if (rc < 0)
 		return rc == -EBUSY ? -EUSERS : rc;
-	*s = (struct rig_cli){ .cli = cli, .first = true };
+	*s = (struct rig_cli){ .cli = cli,
+			       .lock = what ? rc : -1,
+			       .first = true };
 	uv_loop_init(&s->loop);
 	watch_signal(s, &s->on_int, SIGINT);
 	watch_signal(s, &s->on_term, SIGTERM);
@@ -82,6 +84,7 @@ void rig_cli_detach(struct rig_cli *s)
 	uv_close((uv_handle_t *)&s->on_term, NULL);
 	uv_run(&s->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&s->loop);
+	bench_unlock(s->lock);
 }
 
 int rig_cli_no_options(struct cli *cli, int argc, char **argv)

@@ -12,6 +12,7 @@
 
 struct rig_cli {
 	struct cli *cli;
+	int lock; /* of the bench; -1: not held */
 	uv_loop_t loop;
 	uv_signal_t on_int;
 	uv_signal_t on_term;
@@ -24,12 +25,14 @@ struct rig_cli {
 };
 
 /* Connect to the rig of the bench. SIGINT and SIGTERM cancel what waits.
+ *   what   hold the bench under this name, for a command that stays; NULL:
+ *          only look that nobody else holds it
  *   ops    callbacks, called with s; may be NULL
  *   since  number of the last event that is not wanted, or RIG_EVENTS_NEW
  * 0; -EUSERS: another bay uses the bench; -EINVAL: the bench cannot be used,
  * said already if err is empty; or as rig_open(). End with rig_cli_detach() in
  * each case. */
-int rig_cli_attach(struct rig_cli *s, struct cli *cli,
+int rig_cli_attach(struct rig_cli *s, struct cli *cli, const char *what,
 		   const struct rig_ops *ops, uint32_t since, struct err *err);
 void rig_cli_detach(struct rig_cli *s);
 

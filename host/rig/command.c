@@ -165,9 +165,10 @@ static void explain_refusal(struct rig *r, const char *name, const Result *res,
 		[RIG_STATUS__RIG_BUSY] = "busy, try again",
 		[RIG_STATUS__RIG_UNSUPPORTED] = "this firmware cannot do it",
 		[RIG_STATUS__RIG_STATE] = "not in the slot's present state",
-		[RIG_STATUS__RIG_FAULT] = "the slot holds a latched fault",
+		[RIG_STATUS__RIG_FAULT] =
+			"the slot holds a latched fault, see 'bay rig clear'",
 		[RIG_STATUS__RIG_LOCKED] =
-			"the slot is locked after repeated trips",
+			"the slot is locked, only its disk's serial clears it",
 		[RIG_STATUS__RIG_STALE] = "its configuration is another one",
 		[RIG_STATUS__RIG_TOO_LATE] = "the time asked for is past",
 		[RIG_STATUS__RIG_HW] = "a part of the rig does not answer",
@@ -360,6 +361,11 @@ int rig_clear_fault(struct rig *r, unsigned slot, const char *disk_serial,
 
 	if (rc < 0)
 		return rc;
+	if (status->slot_status->state != SLOT_STATE__SLOT_FAULT) {
+		result__free_unpacked(status, NULL);
+		return err_set(err, -EINVAL, "slot %u holds no latched fault",
+			       slot);
+	}
 	clear.slot = slot;
 	clear.fault = status->slot_status->fault;
 	clear.event = status->slot_status->fault_event;

@@ -140,6 +140,9 @@ int rig_slot_set(struct rig *r, uint32_t mask, bool on, uint64_t at_us,
 /* All gates closed, whatever the state of the link's upper layers. */
 int rig_all_off(struct rig *r, struct err *err);
 
+/* Clear the fault that a slot holds now; it then discharges to OFF.
+ *   disk_serial  as somebody typed it: a locked slot asks for it; may be NULL
+ * 0; -EINVAL: it holds none; or as rig_command(). */
 int rig_clear_fault(struct rig *r, unsigned slot, const char *disk_serial,
 		    struct err *err);
 int rig_arm_silence(struct rig *r, uint32_t mask, SilencePolicy policy,

@@ -9,6 +9,7 @@
 
 struct seeing {
 	uint32_t pending; /* slots not there yet */
+	uint32_t faulted; /* slots that will not get there */
 	bool on;
 	uint64_t start_us;
 	uint32_t boot_id;
@@ -42,12 +43,8 @@ static int look(struct rig *r, unsigned slot, struct seeing *w, struct err *err)
 	fill(rep, res->slot_status, w->start_us);
 	result__free_unpacked(res, NULL);
 	if (rep->state == SLOT_STATE__SLOT_FAULT) {
-		r->refusal = RIG_STATUS__RIG_FAULT;
-		r->refusal_detail = slot;
-		return err_set(err, -EREMOTEIO,
-			       "slot %u went to FAULT (%s) instead of %s", slot,
-			       rig_fault_name(rep->fault),
-			       w->on ? "ON" : "OFF");
+		w->pending &= ~(1u << slot);
+		w->faulted |= 1u << slot;
 	}
 	if (rep->state == (w->on ? SLOT_STATE__SLOT_ON : SLOT_STATE__SLOT_OFF))
 		w->pending &= ~(1u << slot);
@@ -81,6 +78,25 @@ static int check_boot(struct rig *r, const struct seeing *w, struct err *err)
 		       rig_reset_name((ResetCause)hello->reset_cause));
 }
 
+/* Once all others are where they shall be: a fault of one slot is no reason
+ * not to see to the rest. */
+static int end_of_seeing(struct rig *r, const struct seeing *w, struct err *err)
+{
+	unsigned slot;
+
+	if (!w->faulted)
+		return 0;
+	slot = (unsigned)__builtin_ctz(w->faulted);
+	r->refusal = RIG_STATUS__RIG_FAULT;
+	r->refusal_detail = slot;
+	return err_set(
+		err, -EREMOTEIO,
+		"slot %u is in FAULT (%s) and not %s; look at the cause, "
+		"then 'bay rig clear %u'",
+		slot, rig_fault_name(w->report[slot].fault),
+		w->on ? "ON" : "OFF", slot);
+}
+
 static bool has_news(struct rig *r)
 {
 	return r->dirty_slots != 0;
@@ -111,8 +127,10 @@ static int see_through(struct rig *r, struct seeing *w, uint32_t timeout_ms,
 		rc = look_at_all(r, news, w, err);
 		if (rc == 0)
 			rc = check_boot(r, w, err);
-		if (rc < 0 || !w->pending)
+		if (rc < 0)
 			return rc;
+		if (!w->pending)
+			return end_of_seeing(r, w, err);
 		now = client_now_us();
 		if (now >= end)
 			return not_in_time(w, timeout_ms, err);

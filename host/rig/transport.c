@@ -41,8 +41,9 @@ static int open_socket(struct transport *t, const char *path, struct err *err)
 	/* A server that serves one client at a time, and others wait. */
 	if (rc == -EAGAIN)
 		return err_set(err, -EBUSY,
-			       "another program holds the line of the rig at "
-			       "socket %s, and a second one waits for it",
+			       "nobody takes a connection to the rig at socket "
+			       "%s: another program holds it, or the rig is "
+			       "stopped",
 			       path);
 	return err_sys(err, rc, "cannot reach the rig at socket %s", path);
 }

@@ -31,7 +31,7 @@ static void set_slot(struct fake_rig *f, unsigned i, bool on)
 {
 	SlotState to = on ? SLOT_STATE__SLOT_ON : SLOT_STATE__SLOT_OFF;
 
-	if (on && f->fault)
+	if (on && f->fault && (f->fault_slots >> i & 1))
 		to = SLOT_STATE__SLOT_FAULT;
 	if (f->stuck)
 		to = SLOT_STATE__SLOT_QUEUED;

@@ -25,6 +25,7 @@ struct fake_rig {
 	unsigned drop_at_frame; /* hangs up at this received frame; 0 never */
 	RigStatus refuse;       /* answer to SlotSet unless RIG_OK */
 	SlotFault fault;        /* what switching on ends in */
+	uint32_t fault_slots;   /* in these slots */
 	bool stuck;             /* slots never get where they should */
 
 	/* What it saw. */

@@ -157,8 +157,11 @@ static void switching_on_without_voltage_ends_in_a_fault(void **state)
 	assert_int_equal(
 		rig_slot_set_and_wait(f->rig, 2, true, 60000, NULL, &f->err),
 		-EREMOTEIO);
-	assert_non_null(strstr(f->err.text, "slot 1 went to FAULT"));
+	assert_non_null(strstr(f->err.text, "slot 1 is in FAULT"));
 	assert_int_equal(rig_clear_fault(f->rig, 1, NULL, &f->err), 0);
+	assert_true(all_are_off(f));
+	assert_int_equal(rig_clear_fault(f->rig, 1, NULL, &f->err), -EINVAL);
+	assert_string_equal(f->err.text, "slot 1 holds no latched fault");
 }
 
 static void events_are_remembered_for_the_next_host(void **state)

@@ -366,11 +366,28 @@ static void a_fault_ends_the_wait_and_is_named(void **state)
 	struct fixture *f = *state;
 
 	f->fake.fault = SLOT_FAULT__FAULT_OC_FAST_12V;
+	f->fake.fault_slots = 4;
 	assert_int_equal(
 		rig_slot_set_and_wait(f->rig, 4, true, 5000, NULL, &f->err),
 		-EREMOTEIO);
 	assert_non_null(strstr(f->err.text, "slot 2"));
 	assert_non_null(strstr(f->err.text, "OC_FAST_12V"));
+	assert_non_null(strstr(f->err.text, "'bay rig clear 2'"));
+}
+
+static void a_fault_of_one_slot_leaves_no_other_unseen(void **state)
+{
+	struct fixture *f = *state;
+	struct rig_slot_report rep[RIG_SLOTS_MAX] = { { 0 } };
+
+	f->fake.fault = SLOT_FAULT__FAULT_OC_FAST_12V;
+	f->fake.fault_slots = 1;
+	assert_int_equal(
+		rig_slot_set_and_wait(f->rig, 0x81, true, 5000, rep, &f->err),
+		-EREMOTEIO);
+	assert_int_equal(rep[0].state, SLOT_STATE__SLOT_FAULT);
+	assert_int_equal(rep[7].state, SLOT_STATE__SLOT_ON);
+	assert_int_equal(rig_refusal(f->rig, NULL), RIG_STATUS__RIG_FAULT);
 }
 
 static void a_slot_that_never_arrives_is_named_with_its_state(void **state)
@@ -481,6 +498,7 @@ int main(void)
 		OPEN(a_log_line_moves_no_cursor),
 		OPEN(slots_are_seen_through_to_their_state),
 		OPEN(a_fault_ends_the_wait_and_is_named),
+		OPEN(a_fault_of_one_slot_leaves_no_other_unseen),
 		OPEN(a_slot_that_never_arrives_is_named_with_its_state),
 		OPEN(power_is_held_for_the_slots_of_the_mask),
 		OPEN(all_off_needs_no_protobuf),
