@@ -95,7 +95,7 @@ static int take_chunk(struct array_job *j)
 {
 	uint64_t bytes;
 
-	if (parse_size(optarg, &bytes) < 0 || bytes % 1024 ||
+	if (parse_size(optarg, &bytes) < 0 || !bytes || bytes % 1024 ||
 	    bytes / 1024 > UINT32_MAX)
 		return bad(j, "--chunk is a size such as 512k");
 	j->spec.chunk_kib = (uint32_t)(bytes / 1024);
@@ -168,11 +168,13 @@ int array_job_parse(struct array_job *j, enum array_verb verb, int argc,
 		ret = take_option(j, opt);
 	if (ret != -1)
 		return ret;
-	/* bay array show NAME, bay array destroy NAME */
-	if (optind < argc && !j->name)
+	/* bay array show NAME, bay array destroy NAME; a new one's name is an
+	 * option. */
+	if (optind < argc && !j->name &&
+	    (verb == ARRAY_SHOW || verb == ARRAY_DESTROY))
 		j->name = argv[optind++];
 	if (optind < argc)
-		return bad(j, "too many operands");
+		return cli_usage("unexpected argument '%s'", argv[optind]);
 	if (j->name && strcmp(j->name, "cell") == 0)
 		return bad(j, "the name 'cell' belongs to bay run");
 	ret = check_fs(j);
@@ -208,19 +210,12 @@ static int parse_layout(struct array_job *j, unsigned *want)
 			 j->layout);
 }
 
-int array_job_check_layout(struct array_job *j)
-{
-	int ret = parse_layout(j, &j->want);
-
-	if (ret == -1 && !j->disks && !j->want)
-		return bad(j, "--disks is needed: a number, or serials");
-	return ret;
-}
-
 static int add_serial(struct array_job *j, const char *serial)
 {
 	size_t i;
 
+	if (!*serial)
+		return cli_usage("--disks %s has an empty serial", j->disks);
 	if (!bench_disk_find(j->bench, serial)) {
 		fprintf(stderr,
 			"bay: disk %s is not listed in %s; nothing else is "
@@ -238,14 +233,94 @@ static int add_serial(struct array_job *j, const char *serial)
 
 static int add_listed(struct array_job *j)
 {
-	char *copy = strdup(j->disks), *rest = NULL, *word;
+	char *copy = strdup(j->disks), *rest = copy, *word;
 	int ret = copy ? -1 : BAY_FAILED;
 
-	for (word = copy ? strtok_r(copy, ",", &rest) : NULL; word && ret == -1;
-	     word = strtok_r(NULL, ",", &rest))
+	while (ret == -1 && (word = strsep(&rest, ",")))
 		ret = add_serial(j, word);
 	free(copy);
 	return ret;
+}
+
+/* The members that are named into j->spec, or their number. */
+static int take_disks(struct array_job *j)
+{
+	unsigned want = j->want; /* of the layout's name */
+	int ret = -1;
+
+	if (j->disks && parse_u32_range(j->disks, 0, 256, &j->want) < 0) {
+		ret = add_listed(j);
+		j->want = (unsigned)j->spec.n_serial;
+	}
+	if (ret != -1)
+		return ret;
+	if (!j->want)
+		return bad(j, "--disks is needed: a number from 1, or serials");
+	if (want && j->want != want)
+		return cli_usage("%s has %u disks, --disks gives %u", j->layout,
+				 want, j->want);
+	if (j->want > j->bench->n_disks)
+		return cli_usage("%u disks are wanted, %s has %u", j->want,
+				 j->bench->source, j->bench->n_disks);
+	return -1;
+}
+
+/* What would be given for nothing. */
+static int check_kind(struct array_job *j)
+{
+	const char *bitmap = *j->spec.bitmap ? j->spec.bitmap : "none";
+	bool is_raid1 = strcmp(j->spec.layout, "raid1") == 0;
+
+	if (j->spec.chunk_kib && strcmp(j->spec.layout, "raid0") != 0)
+		return cli_usage("--chunk is for raid0, not %s",
+				 j->spec.layout);
+	if (!is_raid1 && strcmp(bitmap, "none") != 0)
+		return cli_usage("--bitmap %s is for raid1, not %s", bitmap,
+				 j->spec.layout);
+	if (!is_raid1 && j->spec.initial_sync)
+		return cli_usage("--initial-sync is for raid1, not %s",
+				 j->spec.layout);
+	if (!*j->fs.type && (j->fs.n_mkfs_option || *j->fs.mount_options))
+		return cli_usage("%s is for a file system, see --fs",
+				 j->fs.n_mkfs_option ? "--mkfs-options"
+						     : "--mount-options");
+	return -1;
+}
+
+/* As the agent will, with disks of the bench in place of those that are to be
+ * chosen. */
+static int check_spec(const struct array_job *j)
+{
+	struct array_member member[ARRAY_MEMBERS_MAX] = { { 0 } };
+	const struct array_spec spec = {
+		.kind = array_kind_find(j->spec.layout),
+		.name = j->name,
+		.member = member,
+		.count = j->want,
+		.chunk_kib = j->spec.chunk_kib,
+		.bitmap = *j->spec.bitmap ? j->spec.bitmap : "none",
+		.initial_sync = j->spec.initial_sync,
+	};
+	struct err err = { 0 };
+	size_t i;
+
+	for (i = 0; i < j->want && i < ARRAY_MEMBERS_MAX; i++)
+		member[i].serial = j->spec.n_serial ? j->spec.serial[i]
+						    : j->bench->disks[i].serial;
+	return array_check(&spec, &err) < 0 ? cli_usage("%s", err.text) : -1;
+}
+
+int array_job_check(struct array_job *j)
+{
+	int ret = parse_layout(j, &j->want);
+
+	if (ret == -1)
+		ret = take_disks(j);
+	if (ret == -1)
+		ret = check_kind(j);
+	if (!j->name)
+		j->name = j->spec.layout;
+	return ret == -1 ? check_spec(j) : ret;
 }
 
 static bool is_taken(const Bay__ArrayStates *all, const char *serial)
@@ -259,8 +334,7 @@ static bool is_taken(const Bay__ArrayStates *all, const char *serial)
 	return false;
 }
 
-static int too_few_free(const struct array_job *j, const Bay__ArrayStates *all,
-			uint32_t n)
+static int too_few_free(const struct array_job *j, const Bay__ArrayStates *all)
 {
 	struct buf holders = { 0 };
 	size_t i;
@@ -268,72 +342,27 @@ static int too_few_free(const struct array_job *j, const Bay__ArrayStates *all,
 	for (i = 0; i < all->n_array; i++)
 		(void)buf_printf(&holders, "%s%s", i ? ", " : "",
 				 all->array[i]->name);
-	if (all->n_array)
-		fprintf(stderr,
-			"bay: %u disk%s wanted, %zu free of the %u of %s; the "
-			"others are in use by array %s: destroy it first\n",
-			n, n == 1 ? " is" : "s are", j->spec.n_serial,
-			j->bench->n_disks, j->bench->source, buf_str(&holders));
+	fprintf(stderr,
+		"bay: %u disk%s wanted, %zu free of the %u of %s; the others "
+		"are in use by array %s: destroy it first\n",
+		j->want, j->want == 1 ? " is" : "s are", j->spec.n_serial,
+		j->bench->n_disks, j->bench->source, buf_str(&holders));
 	buf_free(&holders);
-	return all->n_array ? BAY_REFUSED
-			    : cli_usage("%u disks are wanted, %s has %u", n,
-					j->bench->source, j->bench->n_disks);
-}
-
-/* The first disks of the bench that no array of bay's holds. */
-static int add_free(struct array_job *j, const Bay__ArrayStates *all,
-		    uint32_t n)
-{
-	unsigned i;
-	int ret = -1;
-
-	for (i = 0; i < j->bench->n_disks && j->spec.n_serial < n && ret == -1;
-	     i++)
-		if (!is_taken(all, j->bench->disks[i].serial))
-			ret = add_serial(j, j->bench->disks[i].serial);
-	if (ret == -1 && j->spec.n_serial < n)
-		return too_few_free(j, all, n);
-	return ret;
-}
-
-/* As the agent will, before a slot is switched for it. */
-static int check_spec(const struct array_job *j)
-{
-	struct array_member member[ARRAY_MEMBERS_MAX] = { { 0 } };
-	const struct array_spec spec = {
-		.kind = array_kind_find(j->spec.layout),
-		.name = j->name,
-		.member = member,
-		.count = (unsigned)j->spec.n_serial,
-		.chunk_kib = j->spec.chunk_kib,
-		.bitmap = *j->spec.bitmap ? j->spec.bitmap : "none",
-		.initial_sync = j->spec.initial_sync,
-	};
-	struct err err = { 0 };
-	size_t i;
-
-	for (i = 0; i < j->spec.n_serial && i < ARRAY_MEMBERS_MAX; i++)
-		member[i].serial = j->spec.serial[i];
-	if (j->spec.chunk_kib && strcmp(j->spec.layout, "raid0") != 0)
-		return cli_usage("--chunk is for raid0, not %s",
-				 j->spec.layout);
-	return array_check(&spec, &err) < 0 ? cli_usage("%s", err.text) : -1;
+	return BAY_REFUSED;
 }
 
 int array_job_choose_disks(struct array_job *j, const Bay__ArrayStates *all)
 {
-	uint32_t n = 0;
-	unsigned want = j->want;
-	int ret;
+	unsigned i;
+	int ret = -1;
 
-	if (!j->disks || parse_u32_range(j->disks, 1, 256, &n) == 0)
-		ret = add_free(j, all, n ? n : want);
-	else
-		ret = add_listed(j);
-	if (ret == -1 && want && j->spec.n_serial != want)
-		return cli_usage("%s has %u disks, --disks gives %zu",
-				 j->layout, want, j->spec.n_serial);
-	if (!j->name)
-		j->name = j->spec.layout;
-	return ret == -1 ? check_spec(j) : ret;
+	/* Those that were named are there already. */
+	for (i = 0;
+	     i < j->bench->n_disks && j->spec.n_serial < j->want && ret == -1;
+	     i++)
+		if (!is_taken(all, j->bench->disks[i].serial))
+			ret = add_serial(j, j->bench->disks[i].serial);
+	if (ret == -1 && j->spec.n_serial < j->want)
+		return too_few_free(j, all);
+	return ret;
 }

@@ -17,7 +17,7 @@ struct array_job {
 	struct cli *cli;
 	const struct bench *bench;
 	const char *layout, *disks, *name;
-	unsigned want; /* members that the layout's name asks for, or 0 */
+	unsigned want; /* members */
 	Bay__ArraySpec spec;
 	Bay__FsSpec fs;
 	bool yes;
@@ -41,11 +41,14 @@ enum array_verb {
 int array_job_parse(struct array_job *j, enum array_verb verb, int argc,
 		    char **argv);
 
-/* The layout that a new array needs. An exit code. */
-int array_job_check_layout(struct array_job *j);
+/* Whether a new array can be had as it is described, as far as that needs no
+ * agent; its name, number of members, and those that are named, into j. An
+ * exit code. */
+int array_job_check(struct array_job *j);
 
 /* Members into j->spec: those that were named, or the first of the
- * bench that none of the arrays in all holds. An exit code. */
+ * bench that none of the arrays in all holds. After array_job_check(). An exit
+ * code. */
 int array_job_choose_disks(struct array_job *j, const Bay__ArrayStates *all);
 
 /* Take the bench's lock and reach its agent. An exit code. */

@@ -390,7 +390,7 @@ static int run_with(struct cli *cli, int argc, char **argv,
 
 	ret = array_job_parse(&j, verb, argc, argv);
 	if (ret == -1 && (verb == ARRAY_PLAN || verb == ARRAY_CREATE))
-		ret = array_job_check_layout(&j);
+		ret = array_job_check(&j);
 	if (ret == -1)
 		ret = array_job_open(&j);
 	if (ret == -1)
