@@ -227,6 +227,30 @@ static int show(struct array_job *j, const char *name)
 	return *name && !i ? BAY_USAGE : BAY_OK;
 }
 
+/* Unmount, stop, wipe, forget. spec may be NULL. */
+static int zero(struct array_job *j, char *name, Bay__ArraySpec *spec)
+{
+	Bay__Request req = BAY__REQUEST__INIT;
+	Bay__UnmountReq u = BAY__UNMOUNT_REQ__INIT;
+	Bay__ArrayZeroReq z = BAY__ARRAY_ZERO_REQ__INIT;
+	int ret;
+
+	u.array = name;
+	req.op_case = BAY__REQUEST__OP_UNMOUNT;
+	req.unmount = &u;
+	ret = array_job_ask(j, &req, ARRAY_STEP_MS, NULL);
+	if (ret < 0)
+		return ret;
+	z.name = name;
+	if (spec) {
+		z.serial = spec->serial;
+		z.n_serial = spec->n_serial;
+	}
+	req.op_case = BAY__REQUEST__OP_ARRAY_ZERO;
+	req.array_zero = &z;
+	return array_job_ask(j, &req, ARRAY_STEP_MS, NULL);
+}
+
 /* ---- create ----------------------------------------------------------------
  */
 
@@ -253,6 +277,22 @@ static int make_fs(struct array_job *j)
 	return array_job_ask(j, &req, ARRAY_STEP_MS, NULL);
 }
 
+/* rc: why there is no file system on the array, which nobody has asked for
+ * like that. Its disks held nothing that was to be kept. */
+static int undo(struct array_job *j, int rc)
+{
+	int code = array_job_complain(j, rc);
+
+	if (zero(j, (char *)j->name, &j->spec) == 0)
+		fprintf(stderr, "bay: array %s was undone\n", j->name);
+	else
+		fprintf(stderr,
+			"bay: array %s is left (%s): 'bay array destroy %s "
+			"--yes'\n",
+			j->name, j->err.text, j->name);
+	return code;
+}
+
 static int create(struct array_job *j)
 {
 	bool ours = false;
@@ -267,10 +307,11 @@ static int create(struct array_job *j)
 		return BAY_REFUSED;
 	}
 	ret = ask_create(j, false, j->yes, NULL);
-	if (ret == 0)
-		ret = make_fs(j);
 	if (ret < 0)
 		return array_job_complain(j, ret);
+	ret = make_fs(j);
+	if (ret < 0)
+		return undo(j, ret);
 	if (j->rig)
 		fprintf(stderr, "the rig keeps the slots on for 15 minutes "
 				"without a host; 'bay rig monitor' is one\n");
@@ -291,29 +332,6 @@ static int plan(struct array_job *j)
 
 /* ---- destroy ---------------------------------------------------------------
  */
-
-static int zero(struct array_job *j, Bay__ArrayState *a)
-{
-	Bay__Request req = BAY__REQUEST__INIT;
-	Bay__UnmountReq u = BAY__UNMOUNT_REQ__INIT;
-	Bay__ArrayZeroReq z = BAY__ARRAY_ZERO_REQ__INIT;
-	int ret;
-
-	u.array = a->name;
-	req.op_case = BAY__REQUEST__OP_UNMOUNT;
-	req.unmount = &u;
-	ret = array_job_ask(j, &req, ARRAY_STEP_MS, NULL);
-	if (ret < 0)
-		return ret;
-	z.name = a->name;
-	if (a->spec) {
-		z.serial = a->spec->serial;
-		z.n_serial = a->spec->n_serial;
-	}
-	req.op_case = BAY__REQUEST__OP_ARRAY_ZERO;
-	req.array_zero = &z;
-	return array_job_ask(j, &req, ARRAY_STEP_MS, NULL);
-}
 
 /* The array that is meant: the named one, or the only one. NULL: reported. */
 static Bay__ArrayState *find_array(struct array_job *j,
@@ -346,7 +364,7 @@ static int destroy_one(struct array_job *j, Bay__ArrayState *a)
 				"may go\n");
 		return BAY_REFUSED;
 	}
-	ret = zero(j, a);
+	ret = zero(j, a->name, a->spec);
 	if (ret < 0)
 		return array_job_complain(j, ret);
 	if (j->cli->json)
