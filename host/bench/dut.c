@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 /* Between attempts to connect. */
-#define RETRY_MS 200u
+#define RETRY_MS           200u
+#define CHILD_RETRY_MAX_MS 1600u
 
 bool dut_is_unreachable(int rc)
 {
@@ -262,29 +263,49 @@ int dut_run(struct dut *d, uint32_t ms)
 	return d->cancelled ? -ECANCELED : 0;
 }
 
+static bool is_child(const struct dut *d)
+{
+	enum bench_agent_type type = d->cfg.bench->agent.type;
+
+	return type == BENCH_AGENT_LOCAL || type == BENCH_AGENT_SSH;
+}
+
+/* What time does not mend: above all a program that there is not. */
+static bool is_final(const struct dut *d, int ret, bool connected)
+{
+	return ret == -EPROTO || ret == -ECANCELED || ret == -ENOMEM ||
+	       ret == -ENAMETOOLONG || (is_child(d) && !connected);
+}
+
 int dut_reopen(struct dut *d, uint32_t ms, struct err *err)
 {
+	uint32_t pause_ms = RETRY_MS;
 	uint64_t end, now;
+	bool connected;
 	int ret;
 
 	uv_update_time(d->cfg.loop);
 	end = uv_now(d->cfg.loop) + ms;
 	for (;;) {
 		ret = dut_connect(d, err);
+		connected = ret == 0;
 		now = uv_now(d->cfg.loop);
 		/* A listener may take the connection long before the agent
 		 * behind it is up (a guest that boots). */
 		if (ret == 0)
 			ret = say_hello(
 				d, now < end ? (uint32_t)(end - now) : 1, err);
-		if (ret == 0 || ret == -EPROTO || ret == -ECANCELED ||
-		    ret == -ENOMEM || ret == -ENAMETOOLONG)
+		if (ret == 0 || is_final(d, ret, connected))
 			return ret;
 		uv_update_time(d->cfg.loop);
-		if (uv_now(d->cfg.loop) + RETRY_MS >= end)
+		if (uv_now(d->cfg.loop) + pause_ms >= end)
 			return ret;
-		if (dut_run(d, RETRY_MS) < 0)
+		if (dut_run(d, pause_ms) < 0)
 			return explain(d, -ECANCELED, err);
+		/* A child may have to wait until the one before has tidied
+		 * up; it says so each time. */
+		if (is_child(d) && pause_ms < CHILD_RETRY_MAX_MS)
+			pause_ms *= 2;
 	}
 }
 
