@@ -129,9 +129,19 @@ static const char *check_size(const char *v)
 {
 	uint64_t bytes;
 
-	if (strcmp(v, LEAVE) == 0 || parse_size(v, &bytes) == 0)
+	if (strcmp(v, LEAVE) == 0 || (parse_size(v, &bytes) == 0 && bytes))
 		return NULL;
 	return "a size (100M, 1G) or 'default'";
+}
+
+/* Two pages, says the kernel (mm/page-writeback.c, dirty_bytes_min). */
+static const char *check_thresh(const char *v)
+{
+	uint64_t bytes;
+
+	if (parse_size(v, &bytes) == 0 && bytes < 8192)
+		return "a size of at least 8k";
+	return check_size(v);
 }
 
 static const char *check_number(const char *v)
@@ -350,7 +360,7 @@ static const struct axis_kind axis_kinds[KIND_COUNT] = {
 		       .apply = apply_workload, .own_name = true },
 	[KERNEL] = { "kernel", check_word, .apply = apply_kernel,
 		     .own_name = true },
-	[THRESH] = { "thresh", check_size, .apply = apply_thresh,
+	[THRESH] = { "thresh", check_thresh, .apply = apply_thresh,
 		     .in_name = true },
 	[BACKGROUND] = { "background", check_size, .apply = apply_background },
 	[CHUNK] = { "chunk", check_chunk, .applies = is_raid0,

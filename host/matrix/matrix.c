@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/bench/conf_load.h"
+#include "host/knob/knob.h"
 #include "host/matrix/axis.h"
 #include "host/matrix/work.h"
 #include "host/util/parse.h"
@@ -321,6 +322,26 @@ static int check_fs_options(const struct conf *f, const char *key,
 	return 0;
 }
 
+/* As the agent will, a night later. */
+static int check_sysctls(const struct conf *f, const struct matrix *m,
+			 struct err *err)
+{
+	const struct knob_kind *kind = knob_kind_find("sysctl");
+	struct knob_ref ref;
+	struct err why = { 0 };
+	char path[64];
+	unsigned i;
+
+	for (i = 0; i < m->n_sysctl; i++) {
+		snprintf(path, sizeof(path), "sysctl[%u]", i);
+		if (knob_resolve(&ref, kind, "", "", m->sysctl[i].name, &why) <
+		    0)
+			return conf_fail(f, err, -EINVAL, path, "sysctl: %s",
+					 why.text);
+	}
+	return 0;
+}
+
 static int check_numbers(const struct conf *f, struct matrix *m,
 			 struct err *err)
 {
@@ -376,6 +397,8 @@ static int check(const struct conf *f, struct matrix *m, struct err *err)
 		ret = check_fs_options(f, "mkfs", m->mkfs, m->n_mkfs, err);
 	if (ret == 0)
 		ret = check_fs_options(f, "mount", m->mount, m->n_mount, err);
+	if (ret == 0)
+		ret = check_sysctls(f, m, err);
 	if (ret == 0)
 		ret = check_disks(f, m, err);
 	if (ret == 0 && m->compare && strcmp(m->compare, "none") != 0 &&

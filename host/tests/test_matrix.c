@@ -315,6 +315,14 @@ static const struct {
 	  "  seconds: 5\n  duration: 6\n",
 	  "m.yaml:6: params: no workload of this matrix has the parameter "
 	  "'duration' (dd-write has n, bs, seconds, size, direct)" },
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nthresh: 8191\n",
+	  "m.yaml:4: thresh: '8191' is not a size of at least 8k" },
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nbackground: 0\n",
+	  "m.yaml:4: background: '0' is not a size (100M, 1G) or 'default'" },
+	{ "experiment: e\nlayout: single\nworkload: dd-write\nsysctl:\n"
+	  "  vm.swappiness: 1\n  ../../etc/passwd: 1\n",
+	  "m.yaml:6: sysctl: \"../../etc/passwd\" is not the name of a "
+	  "sysctl" },
 	{ "experiment: e\nlayout: single\nworkload: dd-write\ncompare: fs\n",
 	  "m.yaml:4: compare: no key 'fs' in this matrix" },
 	{ HEAD "seed: 18446744073709551616\n",
