@@ -87,8 +87,9 @@ static json_t *plan_json(const struct array_job *j, const Bay__Inventory *inv)
 				  (json_int_t)(d ? d->size_bytes : 0),
 				  "contents", contents(d, what, sizeof(what))));
 	}
-	return json_pack("{s:s, s:s, s:s, s:o}", "name", j->name, "layout",
-			 j->spec.layout, "fs", j->fs.type, "disks", disks);
+	return json_pack("{s:s, s:s, s:s?, s:o}", "name", j->name, "layout",
+			 j->spec.layout, "fs", *j->fs.type ? j->fs.type : NULL,
+			 "disks", disks);
 }
 
 /* The plan is what bay array plan is asked for, and a warning of create's. */

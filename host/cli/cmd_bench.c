@@ -214,6 +214,10 @@ static int run_down(struct cli *cli, int argc, char **argv)
 	if (rc == -ENOENT)
 		fprintf(stderr, "bay: the bench was not up%s\n",
 			cleared ? "; what a killed one left is removed" : "");
+	if (cli->json)
+		print_json(json_pack("{s:s, s:b}", "name", cli->bench->name,
+				     "down", 1),
+			   JSON_LINE);
 	return BAY_OK;
 }
 
