@@ -8,6 +8,7 @@
 #include "host/cli/print_json.h"
 
 #define SYNC_MS (7u * 86400u * 1000u)
+#define GIB     (1024.0 * 1024 * 1024)
 
 /* ---- plan ------------------------------------------------------------------
  */
@@ -63,9 +64,9 @@ static void print_plan(FILE *to, const struct array_job *j,
 	for (i = 0; i < j->spec.n_serial; i++) {
 		const Bay__BlockDev *d = dut_find_dev(inv, j->spec.serial[i]);
 
-		fprintf(to, "  %-20s %-16s %8.1f GB  %s\n", j->spec.serial[i],
+		fprintf(to, "  %-20s %-16s %8.1f GiB  %s\n", j->spec.serial[i],
 			d ? d->model : "",
-			d ? (double)d->size_bytes / 1e9 : 0.0,
+			d ? (double)d->size_bytes / GIB : 0.0,
 			contents(d, what, sizeof(what)));
 	}
 }
