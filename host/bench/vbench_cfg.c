@@ -227,6 +227,33 @@ static void fill_numbers(struct vbench_cfg *cfg, const struct bench *b)
 			 DEFAULT_KERNEL);
 }
 
+/* What QEMU, the guest or the disk model would refuse when half of the bench
+ * has started, or take and then crawl. */
+static int check_numbers(const struct vbench_cfg *cfg, const struct bench *b,
+			 struct err *err)
+{
+	const struct {
+		const char *key;
+		uint32_t value, min, max;
+	} all[] = {
+		{ "memory_mb", cfg->memory_mb, 256, 65536 },
+		{ "cpus", cfg->cpus, 1, 64 },
+		{ "disk_mb", cfg->disk_mb, 1, 1u << 20 },
+		{ "rate_mb_s", cfg->rate_mb_s, 1, 10000 },
+	};
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].value >= all[i].min && all[i].value <= all[i].max)
+			continue;
+		snprintf(path, sizeof(path), "virtual.%s", all[i].key);
+		return conf_fail(b->file, err, -ERANGE, path,
+				 "%s: %u is not in %u..%u", path, all[i].value,
+				 all[i].min, all[i].max);
+	}
+	return 0;
+}
+
 bool vbench_has_kernel(const struct vbench_cfg *cfg, const char *kernel)
 {
 	for (unsigned int i = 0; i < VBENCH_KERNELS_MAX; i++) {
@@ -307,7 +334,9 @@ int vbench_cfg_fill(struct vbench_cfg *cfg, const struct bench *b,
 	if (rc)
 		return rc;
 	fill_numbers(cfg, b);
-	rc = fill_board(cfg, b, err);
+	rc = check_numbers(cfg, b, err);
+	if (!rc)
+		rc = fill_board(cfg, b, err);
 	if (!rc)
 		rc = fill_disks(cfg, b, err);
 	if (!rc)

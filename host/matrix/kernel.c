@@ -41,12 +41,13 @@ bool kernel_known(const struct bench *b, const char *kernel)
 
 static int list_kernels(const struct bench *b, struct buf *out)
 {
+	bool is_virt = b->virt && b->agent.type == BENCH_AGENT_VIRTUAL;
 	unsigned i;
 	int ret = 0;
 
 	for (i = 0; i < b->n_kernels && ret == 0; i++)
 		ret = buf_printf(out, ", %s", b->kernels[i].name);
-	for (i = 0; b->virt && i < b->virt->n_kernels && ret == 0; i++)
+	for (i = 0; is_virt && i < b->virt->n_kernels && ret == 0; i++)
 		ret = buf_printf(out, ", %s", b->virt->kernels[i]);
 	return ret;
 }
