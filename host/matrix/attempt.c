@@ -80,7 +80,13 @@ enum control_end attempt_end(const struct controller *c, int rc)
 static int note_failure(struct controller *c, int rc, const char *why,
 			Bay__CellState *state, struct err *err)
 {
-	Bay__CellState attempt = BAY__CELL_STATE__CELL_FAILED;
+	struct store_failure failure = {
+		.state = BAY__CELL_STATE__CELL_FAILED,
+		.disk_away = c->disk_away,
+		.why = why,
+		.phase = c->phase,
+		.n_phase = c->n_phase,
+	};
 	struct store_cell now;
 	int ret;
 
@@ -93,9 +99,9 @@ static int note_failure(struct controller *c, int rc, const char *why,
 	/* Neither Ctrl-C nor a refusal or a dead rig is the cell's fault. */
 	if (rc == -ECANCELED || is_refusal(c, rc) || is_store_error(rc) ||
 	    rc == -ENOTSUP || c->rig_failed)
-		attempt = BAY__CELL_STATE__CELL_PLANNED;
-	ret = store_fail(c->cfg.store, c->cell->key, c->attempt, attempt, why,
-			 c->phase, c->n_phase, state, err);
+		failure.state = BAY__CELL_STATE__CELL_PLANNED;
+	ret = store_fail(c->cfg.store, c->cell->key, c->attempt, &failure,
+			 state, err);
 	return ret < 0 ? ret : 1;
 }
 
@@ -174,6 +180,7 @@ static void begin_cell(struct controller *c, const Bay__Cell *cell)
 	memset(c->off, 0, sizeof(c->off));
 	c->tainted[0] = '\0';
 	c->rig_failed = false;
+	c->disk_away = false;
 }
 
 /* One attempt. 0: its result is stored and the machine is clean. */

@@ -27,7 +27,11 @@ static int do_on(struct controller *c, struct err *err)
 
 static int do_wait(struct controller *c, struct err *err)
 {
-	return step_wait_disks(c, c->cell, false, err);
+	int ret = step_wait_disks(c, c->cell, false, err);
+
+	c->disk_away = ret == -EREMOTEIO &&
+		       dut_refusal(c->dut) == BAY__AGENT_STATUS__AGENT_TIMEOUT;
+	return ret;
 }
 
 static int do_inventory(struct controller *c, struct err *err)

@@ -26,6 +26,7 @@ struct controller {
 	bool ours;             /* machine and slots have been taken over */
 	bool rig_failed;       /* it fell silent or was reset in the attempt */
 	unsigned rig_failures; /* in a row */
+	bool disk_away;        /* one did not come in the attempt */
 
 	/* of the cell that runs */
 	const Bay__Cell *cell;

@@ -321,27 +321,26 @@ static int state_after(struct store *s, const char *key, Bay__CellState *state)
 	return ret;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): the columns of one row */
 int store_fail(struct store *s, const char *key, unsigned attempt,
-	       Bay__CellState state, const char *why,
-	       Bay__PhaseTime *const *phases, size_t n_phases,
-	       Bay__CellState *end, struct err *err)
+	       const struct store_failure *f, Bay__CellState *end,
+	       struct err *err)
 {
-	Bay__CellState after = state;
+	bool counts = f->state != BAY__CELL_STATE__CELL_PLANNED;
+	Bay__CellState after = f->state;
 	int ret;
 
 	s->err = err;
 	ret = db_begin(s);
 	if (ret < 0)
 		return ret;
-	ret = end_attempt(s, key, attempt, state,
-			  state != BAY__CELL_STATE__CELL_PLANNED, why);
+	ret = end_attempt(s, key, attempt, f->state, counts && !f->disk_away,
+			  f->why);
 	if (ret == 0)
-		ret = enter_phases(s, key, attempt, phases, n_phases);
-	if (ret == 0)
+		ret = enter_phases(s, key, attempt, f->phase, f->n_phase);
+	if (ret == 0 && !(counts && f->disk_away))
 		ret = state_after(s, key, &after);
 	if (ret == 0)
-		ret = set_state(s, key, after, why);
+		ret = set_state(s, key, after, f->why);
 	ret = db_end(s, ret);
 	if (ret == 0 && end)
 		*end = after;

@@ -79,15 +79,24 @@ int store_cell(struct store *s, const char *key, struct store_cell *out,
 int store_begin(struct store *s, const char *key, const char *boot,
 		unsigned *attempt, struct err *err);
 
+/* How an attempt ended that has no result. */
+struct store_failure {
+	/* FAILED or HUNG; PLANNED: it was broken off and does not count */
+	Bay__CellState state;
+	/* A disk was not there. That is not the cell's fault and does not
+	 * mend by trying: it does not count, and the cell stays in state. */
+	bool disk_away;
+	const char *why;
+	Bay__PhaseTime *const *phase; /* may be NULL */
+	size_t n_phase;
+};
+
 /* An attempt ended without a result to keep. The cell becomes PLANNED again,
- * or, with state FAILED or HUNG for the STORE_ATTEMPTS_MAX-th time,
- * QUARANTINED. state PLANNED: the attempt was broken off and does not count.
- *   phases  may be NULL
- *   end     out: the state that the cell has now; may be NULL */
+ * or, having failed for the STORE_ATTEMPTS_MAX-th time, QUARANTINED.
+ *   end  out: the state that the cell has now; may be NULL */
 int store_fail(struct store *s, const char *key, unsigned attempt,
-	       Bay__CellState state, const char *why,
-	       Bay__PhaseTime *const *phases, size_t n_phases,
-	       Bay__CellState *end, struct err *err);
+	       const struct store_failure *f, Bay__CellState *end,
+	       struct err *err);
 
 /* Add one more phase to an attempt, after its result was kept. */
 int store_phase(struct store *s, const char *key, unsigned attempt,

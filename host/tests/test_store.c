@@ -182,9 +182,12 @@ static int drive(const char *vfs, struct err *err)
 			continue;
 		ret = store_begin(s, cells[i].key, BOOT, &attempt, err);
 		if (ret == 0 && i == 1 && attempt == 1)
-			ret = store_fail(s, cells[i].key, attempt,
-					 BAY__CELL_STATE__CELL_FAILED, "odd",
-					 NULL, 0, NULL, err);
+			ret = store_fail(
+				s, cells[i].key, attempt,
+				&(struct store_failure){
+					.state = BAY__CELL_STATE__CELL_FAILED,
+					.why = "odd" },
+				NULL, err);
 		if (ret == 0 && i == 1 && attempt == 1)
 			ret = store_begin(s, cells[i].key, BOOT, &attempt, err);
 		make_result(&a, cells[i].key, attempt);
@@ -334,25 +337,57 @@ static void the_second_failure_quarantines(void **state)
 	(void)state;
 	assert_int_equal(store_plan(s, "e", "b", "t", plan(), CELLS, &err), 0);
 	assert_int_equal(store_begin(s, "key0", BOOT, &attempt, &err), 0);
-	assert_int_equal(store_fail(s, "key0", attempt,
-				    BAY__CELL_STATE__CELL_FAILED, "one", NULL,
-				    0, &end, &err),
-			 0);
+	assert_int_equal(
+		store_fail(s, "key0", attempt,
+			   &(struct store_failure){
+				   .state = BAY__CELL_STATE__CELL_FAILED,
+				   .why = "one" },
+			   &end, &err),
+		0);
 	assert_int_equal(end, BAY__CELL_STATE__CELL_PLANNED);
 	/* Broken off by Ctrl-C: does not count. */
 	assert_int_equal(store_begin(s, "key0", BOOT, &attempt, &err), 0);
-	assert_int_equal(store_fail(s, "key0", attempt,
-				    BAY__CELL_STATE__CELL_PLANNED, "ctrl-c",
-				    NULL, 0, &end, &err),
-			 0);
+	assert_int_equal(
+		store_fail(s, "key0", attempt,
+			   &(struct store_failure){
+				   .state = BAY__CELL_STATE__CELL_PLANNED,
+				   .why = "ctrl-c" },
+			   &end, &err),
+		0);
 	assert_int_equal(end, BAY__CELL_STATE__CELL_PLANNED);
 	assert_int_equal(store_begin(s, "key0", BOOT, &attempt, &err), 0);
 	assert_int_equal(attempt, 3);
 	assert_int_equal(store_fail(s, "key0", attempt,
-				    BAY__CELL_STATE__CELL_HUNG, "two", NULL, 0,
+				    &(struct store_failure){
+					    .state = BAY__CELL_STATE__CELL_HUNG,
+					    .why = "two" },
 				    &end, &err),
 			 0);
 	assert_int_equal(end, BAY__CELL_STATE__CELL_QUARANTINED);
+	store_close(s);
+}
+
+static void a_disk_that_is_away_neither_counts_nor_is_tried_again(void **state)
+{
+	const struct store_failure away = {
+		.state = BAY__CELL_STATE__CELL_FAILED,
+		.disk_away = true,
+		.why = "S2 did not come",
+	};
+	struct store *s = open_store();
+	struct err err = { 0 };
+	Bay__CellState end;
+	unsigned attempt, i;
+
+	(void)state;
+	assert_int_equal(store_plan(s, "e", "b", "t", plan(), CELLS, &err), 0);
+	for (i = 0; i < STORE_ATTEMPTS_MAX + 1; i++) {
+		assert_int_equal(store_begin(s, "key0", BOOT, &attempt, &err),
+				 0);
+		assert_int_equal(
+			store_fail(s, "key0", attempt, &away, &end, &err), 0);
+		assert_int_equal(end, BAY__CELL_STATE__CELL_FAILED);
+	}
 	store_close(s);
 }
 
@@ -363,10 +398,13 @@ static void fail_once(struct store *s, const char *key, Bay__CellState want)
 	unsigned attempt;
 
 	assert_int_equal(store_begin(s, key, BOOT, &attempt, &err), 0);
-	assert_int_equal(store_fail(s, key, attempt,
-				    BAY__CELL_STATE__CELL_FAILED, "no", NULL, 0,
-				    &end, &err),
-			 0);
+	assert_int_equal(
+		store_fail(s, key, attempt,
+			   &(struct store_failure){
+				   .state = BAY__CELL_STATE__CELL_FAILED,
+				   .why = "no" },
+			   &end, &err),
+		0);
 	assert_int_equal(end, want);
 }
 
@@ -556,6 +594,9 @@ int main(void)
 			death_at_any_point_leaves_a_journal_to_resume, fresh),
 		cmocka_unit_test_setup(a_result_told_twice_is_kept_once, fresh),
 		cmocka_unit_test_setup(the_second_failure_quarantines, fresh),
+		cmocka_unit_test_setup(
+			a_disk_that_is_away_neither_counts_nor_is_tried_again,
+			fresh),
 		cmocka_unit_test_setup(
 			a_quarantined_cell_is_retried_with_its_attempts_anew,
 			fresh),
