@@ -331,6 +331,12 @@ uint32_t bench_disk_wait_ms(const struct bench *b)
 					     : DISK_WAIT_MS;
 }
 
+bool bench_is_virtual(const struct bench *b)
+{
+	return b->rig.type == BENCH_RIG_VIRTUAL ||
+	       b->agent.type == BENCH_AGENT_VIRTUAL;
+}
+
 int bench_run_dir(const struct bench *b, char *buf, size_t len)
 {
 	const char *dir = getenv("BAY_RUN_DIR");
@@ -351,15 +357,13 @@ int bench_run_dir(const struct bench *b, char *buf, size_t len)
 
 int bench_run_dir_check(const struct bench *b, struct err *err)
 {
-	bool is_virtual = b->rig.type == BENCH_RIG_VIRTUAL ||
-			  b->agent.type == BENCH_AGENT_VIRTUAL;
 	char dir[4 * SOCKET_PATH_BYTES] = "";
 	size_t longest = sizeof("/backplane-rig.sock");
 	unsigned i;
 	int ret;
 
 	ret = bench_run_dir(b, dir, sizeof(dir));
-	for (i = 0; is_virtual && i < b->n_disks; i++) {
+	for (i = 0; bench_is_virtual(b) && i < b->n_disks; i++) {
 		size_t n = sizeof("/disk-.nbd") + strlen(b->disks[i].serial);
 
 		if (n > longest)

@@ -114,6 +114,9 @@ const struct bench_disk *bench_disk_find(const struct bench *b,
  * not. */
 uint32_t bench_disk_wait_ms(const struct bench *b);
 
+/* Whether bay bench up starts any of it. */
+bool bench_is_virtual(const struct bench *b);
+
 /* The run directory of this bench: $BAY_RUN_DIR, or
  * ${XDG_RUNTIME_DIR:-/tmp}/bay-<uid>/<name>. Pure: creates nothing.
  * 0, or -ENAMETOOLONG. */

@@ -301,25 +301,24 @@ static int check_images(const struct vbench_cfg *cfg, const struct bench *b,
 {
 	struct err why = { 0 };
 	char path[64];
-	int rc = 0;
+	int rc;
 
 	for (unsigned int i = 0;
 	     !cfg->no_guest && i < VBENCH_KERNELS_MAX && cfg->kernels[i][0];
 	     i++) {
 		rc = dut_image_check(cfg->image_dir, cfg->kernels[i], &why);
+		if (!rc)
+			continue;
 		snprintf(path, sizeof(path), "virtual.kernels[%u]", i);
-		if (rc)
-			return conf_fail(b->file, err, rc, path,
-					 "kernel %s: %s", cfg->kernels[i],
-					 why.text);
+		return conf_fail(b->file, err, rc, path, "kernel %s: %s",
+				 cfg->kernels[i], why.text);
 	}
 	return 0;
 }
 
 int vbench_is_described(const struct bench *b, struct err *err)
 {
-	if (b->rig.type == BENCH_RIG_VIRTUAL ||
-	    b->agent.type == BENCH_AGENT_VIRTUAL)
+	if (bench_is_virtual(b))
 		return 0;
 	return conf_fail(b->file, err, -EINVAL, "agent.type",
 			 "the file describes no virtual bench: its rig and "
