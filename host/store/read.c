@@ -19,7 +19,7 @@ int store_metrics(struct store *s,
 	ret = db_prepare(
 		s, &q,
 		"SELECT e.name, c.case_name, c.kernel, r.release, c.repeat, "
-		"m.name, m.unit, m.value, r.environment, r.id, r.tainted FROM "
+		"m.name, m.unit, m.value, r.environment, r.tainted FROM "
 		"cell c JOIN "
 		"experiment e ON e.id = c.experiment JOIN result r ON r.cell = "
 		"c.key AND r.state = ?1 JOIN metric m ON m.result = r.id WHERE "
@@ -37,8 +37,7 @@ int store_metrics(struct store *s,
 			.unit = db_column(&q, 6),
 			.value = sqlite3_column_double(q.stmt, 7),
 			.environment = sqlite3_column_int64(q.stmt, 8),
-			.result = sqlite3_column_int64(q.stmt, 9),
-			.tainted = sqlite3_column_int(q.stmt, 10),
+			.tainted = sqlite3_column_int(q.stmt, 9),
 		};
 
 		stop = fn(arg, &m);

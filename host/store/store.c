@@ -325,7 +325,8 @@ int store_fail(struct store *s, const char *key, unsigned attempt,
 	       const struct store_failure *f, Bay__CellState *end,
 	       struct err *err)
 {
-	bool counts = f->state != BAY__CELL_STATE__CELL_PLANNED;
+	bool failed = f->state != BAY__CELL_STATE__CELL_PLANNED;
+	bool stays = failed && f->disk_away;
 	Bay__CellState after = f->state;
 	int ret;
 
@@ -333,11 +334,10 @@ int store_fail(struct store *s, const char *key, unsigned attempt,
 	ret = db_begin(s);
 	if (ret < 0)
 		return ret;
-	ret = end_attempt(s, key, attempt, f->state, counts && !f->disk_away,
-			  f->why);
+	ret = end_attempt(s, key, attempt, f->state, failed && !stays, f->why);
 	if (ret == 0)
 		ret = enter_phases(s, key, attempt, f->phase, f->n_phase);
-	if (ret == 0 && !(counts && f->disk_away))
+	if (ret == 0 && !stays)
 		ret = state_after(s, key, &after);
 	if (ret == 0)
 		ret = set_state(s, key, after, f->why);

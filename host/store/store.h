@@ -138,7 +138,6 @@ struct store_metric {
 	const char *unit;
 	double value;
 	int64_t environment; /* id */
-	int64_t result;      /* id */
 	bool tainted;        /* the rig was not there all the time */
 };
 
