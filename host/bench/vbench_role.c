@@ -9,6 +9,10 @@
 #include "boards/virtual/dut/dut.h"
 #include "host/bench/vbench_priv.h"
 
+/* More than it waits for an emulator that stands, less than a client of the
+ * bench waits for us. */
+#define BACKPLANE_MS 5000
+
 void vbench_argv_add(struct vbench_argv *a, const char *fmt, ...)
 {
 	va_list ap;
@@ -120,7 +124,7 @@ json_t *vbench_backplane(const struct vbench *vb, const char *line)
 	json_t *root;
 
 	vbench_file(vb, path, "backplane.ctl");
-	if (vbench_ask_at(path, line, 1000, &answer))
+	if (vbench_ask_at(path, line, BACKPLANE_MS, &answer))
 		return NULL;
 	root = json_loads(answer, 0, NULL);
 	free(answer);

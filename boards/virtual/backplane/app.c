@@ -45,13 +45,13 @@ static void on_tick(uv_timer_t *t)
 		bp_guest_tick(&app->guest, i, out->present, now);
 	}
 	app->cfg.rig->refresh(app->rig, &app->model);
+	bp_ctl_tick(&app->ctl, now);
 	uv_timer_start(&app->tick, on_tick,
 		       bp_model_moving(&app->model) ? FAST_MS : SLOW_MS, 0);
 }
 
-/* An edge or a new state is acted upon now, not at the next tick; a rail has
- * by then risen. */
-static void tick_soon(struct bp_app *app)
+/* A rail has by then risen. */
+void bp_app_tick_soon(struct bp_app *app)
 {
 	uv_timer_start(&app->tick, on_tick, RISE_MS, 0);
 }
@@ -63,7 +63,7 @@ static void on_gate(void *arg, unsigned int slot, unsigned int rail, bool on)
 	log_debug("slot %u: %s gate %s", slot, rail == BP_5V ? "5 V" : "12 V",
 		  on ? "on" : "off");
 	bp_model_gate(&app->model, slot, rail, on, now_us());
-	tick_soon(app);
+	bp_app_tick_soon(app);
 }
 
 static void on_gates_off(void *arg)
@@ -71,7 +71,7 @@ static void on_gates_off(void *arg)
 	struct bp_app *app = arg;
 
 	bp_model_gates_off(&app->model, now_us());
-	tick_soon(app);
+	bp_app_tick_soon(app);
 }
 
 static void on_disk_state(void *arg, unsigned int slot,
@@ -83,7 +83,7 @@ static void on_disk_state(void *arg, unsigned int slot,
 
 	bp_model_disk(&app->model, slot, state);
 	if (news)
-		tick_soon(app);
+		bp_app_tick_soon(app);
 }
 
 static void app_close(struct bp_app *app)
@@ -171,7 +171,7 @@ static int app_open(struct bp_app *app)
 	disks_open(app);
 	uv_timer_init(&app->loop, &app->tick);
 	app->tick.data = app;
-	tick_soon(app);
+	bp_app_tick_soon(app);
 	return 0;
 }
 

@@ -28,6 +28,10 @@ struct bp_app {
 	struct bp_ctl ctl;
 };
 
+/* Act upon what is new, an edge, a state or a fault, now and not at the next
+ * tick. */
+void bp_app_tick_soon(struct bp_app *app);
+
 /* Runs until SIGTERM or SIGINT. 0 or -errno, logged. */
 int bp_app_run(struct bp_app *app, const struct bp_app_cfg *cfg);
 

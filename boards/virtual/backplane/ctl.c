@@ -106,6 +106,96 @@ static void cmd_faults(struct bp_app *app, struct line_client *cl, char *args)
 	answer(cl, json_pack("{s:b, s:o}", "ok", 1, "faults", list));
 }
 
+/* ---- answers that wait for their effect ---- */
+
+struct bp_ctl_wait {
+	struct bp_ctl_wait *next;
+	struct bp_app *app;
+	bool rig_due;           /* the rig has not been asked yet */
+	struct line_client *cl; /* NULL: has been answered */
+	json_t *root;           /* the answer */
+	unsigned int left;      /* parts that have not settled */
+	uint64_t deadline_us;
+};
+
+static void wait_answer(struct bp_ctl_wait *w)
+{
+	if (!w->cl)
+		return;
+	answer(w->cl, w->root);
+	line_client_release(w->cl);
+	w->cl = NULL;
+}
+
+/* One part has settled; the last one frees w. */
+static void wait_part(void *arg)
+{
+	struct bp_ctl_wait *w = arg;
+	struct bp_ctl_wait **at = &w->app->ctl.waits;
+
+	if (--w->left)
+		return;
+	wait_answer(w);
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+	free(w);
+}
+
+/* Takes root over. One part is left: the rig's. NULL: answered already. */
+static struct bp_ctl_wait *wait_new(struct bp_app *app, struct line_client *cl,
+				    json_t *root)
+{
+	struct bp_ctl_wait *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		answer(cl, root);
+		return NULL;
+	}
+	w->app = app;
+	w->cl = line_client_hold(cl);
+	w->root = root;
+	w->left = 1;
+	w->rig_due = true;
+	w->deadline_us = uv_hrtime() / 1000 + BP_CTL_SETTLE_MS * 1000ull;
+	w->next = app->ctl.waits;
+	app->ctl.waits = w;
+	return w;
+}
+
+static struct bp_ctl_wait *first_due(const struct bp_ctl *c)
+{
+	struct bp_ctl_wait *w = c->waits;
+
+	while (w && !w->rig_due)
+		w = w->next;
+	return w;
+}
+
+/* May free w. false: the rig cannot tell yet, w stays due. */
+static bool ask_rig(struct bp_ctl_wait *w)
+{
+	struct bp_app *app = w->app;
+
+	w->rig_due = false;
+	if (app->cfg.rig->settle(app->rig, wait_part, w))
+		return true;
+	w->rig_due = true;
+	return false;
+}
+
+void bp_ctl_tick(struct bp_ctl *c, uint64_t now_us)
+{
+	struct bp_ctl_wait *w;
+
+	while ((w = first_due(c)) && ask_rig(w))
+		;
+	for (w = c->waits; w; w = w->next) {
+		if (now_us >= w->deadline_us)
+			wait_answer(w);
+	}
+}
+
 /* ---- plant, clear ---- */
 
 static bool slot_parse(const struct bp_app *app, const char *text,
@@ -154,12 +244,16 @@ static void plant_here(struct bp_app *app, struct line_client *cl,
 {
 	int rc = bp_model_plant(&app->model, f);
 
-	if (rc == -ENOSPC)
+	if (rc == -ENOSPC) {
 		answer_error(cl, "too many faults are planted");
-	else if (rc)
+		return;
+	}
+	if (rc) {
 		answer_error(cl, "no such slot");
-	else
-		answer(cl, json_pack("{s:b}", "ok", 1));
+		return;
+	}
+	wait_new(app, cl, json_pack("{s:b}", "ok", 1));
+	bp_app_tick_soon(app);
 }
 
 static void cmd_plant(struct bp_app *app, struct line_client *cl, char *args)
@@ -185,8 +279,26 @@ static void cmd_plant(struct bp_app *app, struct line_client *cl, char *args)
 
 static void disk_cleared(void *arg, const char *text)
 {
-	(void)arg;
-	(void)text;
+	(void)text; /* of a model that is gone the faults are gone as well */
+	if (arg)
+		wait_part(arg);
+}
+
+static void clear_here(struct bp_app *app, struct line_client *cl,
+		       unsigned int slot, const struct bp_fault_kind *kind)
+{
+	unsigned int n = bp_model_clear(&app->model, slot, kind);
+	struct bp_ctl_wait *w = wait_new(
+		app, cl, json_pack("{s:b, s:i}", "ok", 1, "cleared", (int)n));
+
+	for (unsigned int i = 0; i < BP_SLOTS && !kind; i++) {
+		if (!app->cfg.serial[i] || (slot != i && slot != BP_ALL_SLOTS))
+			continue;
+		if (w)
+			w->left++;
+		bp_disk_command(&app->disk[i], "faults clear", disk_cleared, w);
+	}
+	bp_app_tick_soon(app);
 }
 
 static void cmd_clear(struct bp_app *app, struct line_client *cl, char *args)
@@ -196,7 +308,6 @@ static void cmd_clear(struct bp_app *app, struct line_client *cl, char *args)
 	char *slot_text = strtok_r(args, " ", &rest);
 	char *name = strtok_r(NULL, " ", &rest);
 	unsigned int slot;
-	unsigned int n;
 
 	if (!slot_parse(app, slot_text, &slot)) {
 		answer_usage(cl, "no disk in that slot");
@@ -208,13 +319,7 @@ static void cmd_clear(struct bp_app *app, struct line_client *cl, char *args)
 		answer_usage(cl, "no fault of that name");
 		return;
 	}
-	n = bp_model_clear(&app->model, slot, kind);
-	for (unsigned int i = 0; i < BP_SLOTS && !kind; i++) {
-		if (app->cfg.serial[i] && (slot == i || slot == BP_ALL_SLOTS))
-			bp_disk_command(&app->disk[i], "faults clear",
-					disk_cleared, NULL);
-	}
-	answer(cl, json_pack("{s:b, s:i}", "ok", 1, "cleared", (int)n));
+	clear_here(app, cl, slot, kind);
 }
 
 static const struct {
@@ -252,5 +357,11 @@ int bp_ctl_open(struct bp_ctl *c, struct bp_app *app, const char *run)
 
 void bp_ctl_close(struct bp_ctl *c)
 {
+	struct bp_ctl_wait *w;
+
 	line_server_close(&c->server);
+	while ((w = first_due(c))) {
+		w->rig_due = false;
+		wait_part(w);
+	}
 }

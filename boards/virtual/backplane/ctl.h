@@ -7,20 +7,32 @@
  *                              name goes to the slot's disk model
  *   clear SLOT|all [NAME]      here and at the disk models
  *
+ * plant and clear are answered when they are done: a rig told to fall silent
+ * has fallen silent, the disk models have forgotten their faults. What does
+ * not react is waited for BP_CTL_SETTLE_MS only: it stands still, and sees the
+ * fault when it goes on. Rails take their time, as on any bench.
+ *
  * Failure: {"ok": false, "error": "one sentence"}. */
 #ifndef BOARDS_VIRTUAL_BACKPLANE_CTL_H
 #define BOARDS_VIRTUAL_BACKPLANE_CTL_H
 
 #include "host/util/line_server.h"
 
+#define BP_CTL_SETTLE_MS 2000
+
 struct bp_app;
+struct bp_ctl_wait;
 
 struct bp_ctl {
 	struct line_server server;
+	struct bp_ctl_wait *waits;
 };
 
 /* 0 or -errno: nothing listens. A socket that is left over is replaced. */
 int bp_ctl_open(struct bp_ctl *c, struct bp_app *app, const char *run);
+
+/* Once a tick: answer for what has taken too long to settle. */
+void bp_ctl_tick(struct bp_ctl *c, uint64_t now_us);
 
 /* Stop listening and unlink the socket. */
 void bp_ctl_close(struct bp_ctl *c);

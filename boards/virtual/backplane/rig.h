@@ -23,6 +23,8 @@ struct bp_rig_cfg {
 
 struct bp_rig;
 
+typedef void (*bp_rig_fn)(void *arg);
+
 struct bp_rig_ops {
 	const char *name;
 	/* NULL with errno. Reconnects by itself for ever. */
@@ -30,6 +32,10 @@ struct bp_rig_ops {
 	/* Show the firmware what changed in the model. */
 	void (*refresh)(struct bp_rig *rig, const struct bp_model *m);
 	bool (*online)(const struct bp_rig *rig);
+	/* Call fn, now or later but exactly once, when what was refreshed so
+	 * far has reached the firmware, or when the rig is gone. false: the
+	 * last refresh could not be shown; ask again after the next. */
+	bool (*settle)(struct bp_rig *rig, bp_rig_fn fn, void *arg);
 	/* Asynchronous: free(rig) is the caller's, once the loop has run
 	 * dry. */
 	void (*close)(struct bp_rig *rig);

@@ -182,7 +182,7 @@ static void levels_known(struct bp_rig *r)
 	for (unsigned int port = 0; port < r->devices; port++)
 		port_changed(r, port, r->level[port]);
 	forget_sent(r);
-	r->silent = false;
+	r->silent = true; /* it stands until the first refresh is through */
 	r->phase = PHASE_FILL;
 }
 
@@ -386,7 +386,10 @@ static void refresh_silent(struct bp_rig *r, bool silent)
 	if (r->silent == silent)
 		return;
 	r->silent = silent;
-	bp_qmp_send(&r->qmp, silent ? "stop" : "cont", NULL, NULL, NULL);
+	if (silent)
+		bp_qmp_send(&r->qmp, "stop", NULL, NULL, NULL);
+	else
+		bp_qmp_send(&r->qmp, "cont", NULL, running, r);
 }
 
 /* Each slot gets its turn, also when there is always more to tell than time
@@ -418,11 +421,38 @@ static void rig_qemu_refresh(struct bp_rig *r, const struct bp_model *m)
 		set_property(r, "temp", "temperature", mdegc);
 	}
 	refresh_slots(r, m);
-	if (r->phase == PHASE_FILL) {
-		r->phase = PHASE_RUNNING;
-		bp_qmp_send(&r->qmp, "cont", NULL, running, r);
-	}
+	r->phase = PHASE_RUNNING;
 	refresh_silent(r, bp_model_silent(m));
+}
+
+struct settle {
+	bp_rig_fn fn;
+	void *arg;
+};
+
+static void settled(void *arg, const struct bp_qmp_msg *m)
+{
+	struct settle s = *(struct settle *)arg;
+
+	(void)m;
+	free(arg);
+	s.fn(s.arg);
+}
+
+/* QEMU does what it is told one after the other, so the answer to any
+ * question comes when what was sent before it is done. */
+static bool rig_qemu_settle(struct bp_rig *r, bp_rig_fn fn, void *arg)
+{
+	struct settle *s;
+
+	if (r->phase == PHASE_SYNC || r->phase == PHASE_FILL)
+		return false;
+	s = malloc(sizeof(*s));
+	if (!s)
+		return false;
+	*s = (struct settle){ .fn = fn, .arg = arg };
+	bp_qmp_send(&r->qmp, "query-status", NULL, settled, s);
+	return true;
 }
 
 static bool rig_qemu_online(const struct bp_rig *r)
@@ -481,5 +511,6 @@ const struct bp_rig_ops bp_rig_qemu = {
 	.open = rig_qemu_open,
 	.refresh = rig_qemu_refresh,
 	.online = rig_qemu_online,
+	.settle = rig_qemu_settle,
 	.close = rig_qemu_close,
 };
