@@ -11,7 +11,8 @@
 
 #include "host/util/arena.h"
 
-#define CLIENT_ANSWER_MS 90000 /* patience with a slow guest */
+/* Patience with a slow guest; more than any cell of the tests may take. */
+#define CLIENT_ANSWER_MS 300000
 
 struct client {
 	int fd;
@@ -19,9 +20,9 @@ struct client {
 	struct delim delim;
 	uint8_t *space;
 	uint32_t next_id;
-	struct arena arena;   /* replies and events, until client_close */
-	uint64_t incarnation; /* of the last AgentStarted; 0: none seen */
-	unsigned progress;
+	struct arena arena;      /* replies and events, until client_close */
+	uint64_t incarnation;    /* of the last AgentStarted; 0: none seen */
+	uint64_t progress;       /* events of it; may be set back to 0 */
 	Bay__CellResult *pushed; /* the last result event */
 };
 

@@ -82,7 +82,7 @@ static void wait_disks(struct bed *b, const char *const *serials, size_t count,
 	w.serial = (char **)(uintptr_t)serials;
 	w.n_serial = count;
 	w.gone = gone;
-	w.timeout_ms = 20000;
+	w.timeout_ms = 60000;
 	req.op_case = BAY__REQUEST__OP_WAIT_DISKS;
 	req.wait_disks = &w;
 	ok(client_ask(&b->client, &req));
@@ -167,7 +167,8 @@ static void dd_cell(struct dd_cell *d, Bay__ArraySpec *s, const char *key,
 	d->cell.fs = &d->fs;
 	d->cell.workload = &d->spec;
 	d->cell.sample_hz = 10;
-	d->cell.timeout_s = 60;
+	/* Also enough for hundreds of dds in a guest without KVM. */
+	d->cell.timeout_s = 240;
 	d->w.cell = &d->cell;
 	d->w.attempt = 1;
 	d->w.array = (char *)(uintptr_t) "t";
@@ -388,13 +389,12 @@ static uint32_t start_dd(struct bed *b, Bay__ArraySpec *s, const char *seconds,
 	return client_send(&b->client, &d.req);
 }
 
+/* Until the first progress, which comes once the dds are at work. Not longer:
+ * what follows has to happen while they are. */
 static void wait_running(struct bed *b)
 {
-	uint64_t seen = 0;
-
-	/* Progress comes twice a second once the dds are at work. */
-	while (!b->client.progress)
-		client_wait_event(&b->client, &seen, 1000);
+	client_wait_event(&b->client, &b->client.progress, CLIENT_ANSWER_MS);
+	assert_true(b->client.progress > 0);
 }
 
 static void a_killed_agent_takes_its_workload_along(void **state)
@@ -406,7 +406,7 @@ static void a_killed_agent_takes_its_workload_along(void **state)
 	ok(client_array_create(&b->client, "t", &s, false, true));
 	ok(client_mkfs(&b->client, "t", "ext4"));
 	ok(client_mount(&b->client, "t", "ext4"));
-	(void)start_dd(b, &s, "30", 60, "killed");
+	(void)start_dd(b, &s, "600", 900, "killed");
 	wait_running(b);
 	expect(b, "pidof dd");
 	expect(b, "kill -9 $(pidof bay-agent)");
@@ -430,7 +430,7 @@ static void a_workload_is_cancelled_by_reset(void **state)
 	ok(client_array_create(&b->client, "t", &s, false, true));
 	ok(client_mkfs(&b->client, "t", "ext4"));
 	ok(client_mount(&b->client, "t", "ext4"));
-	(void)start_dd(b, &s, "30", 60, "cancelled");
+	(void)start_dd(b, &s, "600", 900, "cancelled");
 	wait_running(b);
 	reset = ok(client_simple(&b->client, BAY__REQUEST__OP_RESET))->reset;
 	assert_int_equal(reset->n_left, 0);
@@ -460,7 +460,7 @@ static void the_guard_ends_what_does_not_end(void **state)
 	client_close(&b->client);
 	connect_agent(b);
 	client_wait_event(&b->client, (const uint64_t *)&b->client.pushed,
-			  10000);
+			  CLIENT_ANSWER_MS);
 	assert_non_null(b->client.pushed);
 	assert_int_equal(b->client.pushed->state, BAY__CELL_STATE__CELL_HUNG);
 	ok(client_spool_ack(&b->client, b->client.pushed->spool_id));
@@ -480,8 +480,8 @@ static void pulled_disks_fail_the_cell_and_are_cleaned_up(void **state)
 	ok(client_mkfs(&b->client, "t", "ext4"));
 	ok(client_mount(&b->client, "t", "ext4"));
 	/* Where the kernel lets dd wait for pages that nobody writes (6.1), the
-	 * guard ends it. */
-	id = start_dd(b, &s, "10", 15, "pulled");
+	 * guard ends it; no dd is done before. */
+	id = start_dd(b, &s, "60", 30, "pulled");
 	wait_running(b);
 	assert_int_equal(guest_pull(&b->guest, 0, &err), 0);
 	assert_int_equal(guest_pull(&b->guest, 1, &err), 0);
@@ -521,7 +521,8 @@ static void a_disk_pulled_midway_fails_the_cell_by_name(void **state)
 		uint32_t id;
 
 		make_mounted(b, &s);
-		id = start_dd(b, &s, "6", 20, layouts[i]);
+		/* On a mirror the dds live through it: all of it is waited. */
+		id = start_dd(b, &s, "15", 30, layouts[i]);
 		wait_running(b);
 		assert_int_equal(guest_pull(&b->guest, 1, &err), 0);
 		r = ok(client_wait(&b->client, id, CLIENT_ANSWER_MS))->result;
