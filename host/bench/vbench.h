@@ -89,9 +89,9 @@ int vbench_run(const struct vbench_cfg *cfg, const struct vbench_watch *watch,
 int vbench_ask(const char *run, const char *command, uint32_t deadline_ms,
 	       char **answer, struct err *err);
 
-/* Wait until the supervisor of a runtime directory is gone, then remove what
- * a killed one left. 1: there was something to remove; 0: there was not;
- * -ETIMEDOUT: it is still there. */
+/* Wait until the supervisor of a runtime directory has left it, then remove
+ * what a killed one left, and the directory if nothing else is in it. 1: there
+ * was something to remove; 0: there was not; -ETIMEDOUT: it is still there. */
 int vbench_dir_clear(const char *run, uint32_t deadline_ms);
 
 #endif

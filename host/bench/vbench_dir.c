@@ -16,6 +16,9 @@
 
 #define LOCK_NAME "lock"
 
+/* A path that cannot be made fails like one that was removed meanwhile. */
+#define REMAKE_MAX 100
+
 /* Everything that the parts of a bench make; what is not listed is not ours
  * and stays. */
 static const char *const suffixes[] = { ".sock", ".ctl",  ".nbd", ".fifo",
@@ -111,13 +114,11 @@ static int check_owner(const char *path, struct err *err)
 	return 0;
 }
 
-int vbench_dir_open(struct vbench_dir *d, const char *path, struct err *err)
+/* A descriptor, or -errno with err. */
+static int make_and_lock(const char *path, struct err *err)
 {
-	int rc;
+	int rc = fs_mkdirs(path);
 
-	d->lock_fd = -1;
-	snprintf(d->path, sizeof(d->path), "%s", path);
-	rc = fs_mkdirs(path);
 	if (rc)
 		return err_sys(err, rc, "cannot create %s", path);
 	rc = check_owner(path, err);
@@ -129,8 +130,21 @@ int vbench_dir_open(struct vbench_dir *d, const char *path, struct err *err)
 			       "this bench is already up in %s; stop it with "
 			       "'bay bench down'",
 			       path);
+	return rc < 0 ? err_sys(err, rc, "cannot lock %s", path) : rc;
+}
+
+int vbench_dir_open(struct vbench_dir *d, const char *path, struct err *err)
+{
+	struct err why = { 0 };
+	int rc = -ENOENT;
+
+	d->lock_fd = -1;
+	snprintf(d->path, sizeof(d->path), "%s", path);
+	/* A bench that goes down removes it as long as no lock is in it. */
+	for (int i = 0; i < REMAKE_MAX && rc == -ENOENT; i++)
+		rc = make_and_lock(path, &why);
 	if (rc < 0)
-		return err_sys(err, rc, "cannot lock %s", path);
+		return err_set(err, rc, "%s", why.text);
 	d->lock_fd = rc;
 	remove_ours(path, false);
 	return 0;
@@ -164,25 +178,34 @@ void vbench_dir_close(struct vbench_dir *d, bool keep_logs)
 	d->lock_fd = -1;
 }
 
-int vbench_dir_clear(const char *run, uint32_t deadline_ms)
+/* A descriptor, or -errno; -ENOENT: whoever had it has let go. */
+static int lock_wait(const char *dir, uint32_t deadline_ms)
 {
 	struct deadline deadline = deadline_in_ms(deadline_ms);
-	struct vbench_dir d = { .lock_fd = -1 };
-	int n;
+	int fd;
 
-	snprintf(d.path, sizeof(d.path), "%s", run);
-	for (;;) {
-		d.lock_fd = lock_take(run, false);
-		if (d.lock_fd == -ENOENT)
-			return 0;
-		if (d.lock_fd >= 0)
-			break;
-		if (d.lock_fd != -EWOULDBLOCK)
-			return d.lock_fd;
+	while ((fd = lock_take(dir, false)) == -EWOULDBLOCK) {
 		if (deadline_past(deadline))
 			return -ETIMEDOUT;
 		usleep(20000);
 	}
+	return fd;
+}
+
+int vbench_dir_clear(const char *run, uint32_t deadline_ms)
+{
+	struct vbench_dir d = { .lock_fd = lock_wait(run, deadline_ms) };
+	int n;
+
+	if (d.lock_fd == -ENOENT) {
+		/* The lock goes before the directory: its holder may not have
+		 * come to that yet. Only an empty one goes. */
+		remove_dir(run);
+		return 0;
+	}
+	if (d.lock_fd < 0)
+		return d.lock_fd;
+	snprintf(d.path, sizeof(d.path), "%s", run);
 	n = remove_ours(run, true);
 	vbench_dir_close(&d, false);
 	return n > 0;
