@@ -84,29 +84,48 @@ static void remind(struct dut *d, Bay__Request *req)
 		ping(d);
 }
 
-/* Run the loop until the reply is there, or something ends the wait. */
-static int wait_reply(struct dut *d, Bay__Request *req, uint64_t end)
+/* One turn of the loop, of at most ms. The timer repeats because the loop runs
+ * what is due before it waits, and nothing else may end that wait. */
+static void turn(struct dut *d, uint64_t ms)
 {
-	uint32_t silence = d->cfg.silence_ms;
-	uint64_t pinged = uv_now(d->cfg.loop);
+	uv_timer_start(&d->timer, on_timer, ms, ms);
+	uv_run(d->cfg.loop, UV_RUN_ONCE);
+}
+
+/* How long a turn that waits for an answer took, with an upper limit: after a
+ * longer one it was us who stood still, and the answer may lie unread. */
+static uint64_t listen_once(struct dut *d, uint64_t ms)
+{
+	uint64_t start = uv_now(d->cfg.loop);
+	uint64_t took;
+
+	d->heard = false;
+	turn(d, ms < d->cfg.ping_ms ? ms : d->cfg.ping_ms);
+	took = uv_now(d->cfg.loop) - start;
+	return took < d->cfg.ping_ms ? took : d->cfg.ping_ms;
+}
+
+/* Run the loop until the reply is there, or something ends the wait. */
+static int wait_reply(struct dut *d, Bay__Request *req, uint64_t ms)
+{
+	uint64_t waited = 0, silent = 0, unasked = 0;
 	int ret = 0;
 
-	while (d->wait_id && !d->fail && !d->cancelled && ret == 0) {
-		uint64_t now = uv_now(d->cfg.loop);
+	while (d->wait_id && !d->fail && !d->cancelled) {
+		uint64_t took;
 
-		if (now >= end || now - d->heard_ms >= silence) {
+		if (waited >= ms || silent >= d->cfg.silence_ms) {
 			ret = -ETIMEDOUT;
 			break;
 		}
-		if (now - pinged >= d->cfg.ping_ms) {
+		if (unasked >= d->cfg.ping_ms) {
 			remind(d, req);
-			pinged = now;
+			unasked = 0;
 		}
-		uv_timer_start(&d->timer, on_timer,
-			       end - now < d->cfg.ping_ms ? end - now
-							  : d->cfg.ping_ms,
-			       0);
-		uv_run(d->cfg.loop, UV_RUN_ONCE);
+		took = listen_once(d, ms - waited);
+		waited += took;
+		unasked += took;
+		silent = d->heard ? 0 : silent + took;
 	}
 	uv_timer_stop(&d->timer);
 	if (!d->wait_id)
@@ -159,15 +178,13 @@ static int ask(struct dut *d, Bay__Request *req, uint32_t ms, Bay__Reply **out,
 	if (!d->pipe || d->fail)
 		return explain(d, d->fail ? d->fail : -ENOTCONN, err);
 	uv_update_time(d->cfg.loop);
-	/* Silence counts from now: nobody was listened to in between. */
-	d->heard_ms = uv_now(d->cfg.loop);
 	/* Even: awaited; odd: the answer is dropped. 0 is no id. */
 	d->wait_id = (d->next_id += 2) & ~1u;
 	if (!d->wait_id)
 		d->wait_id = d->next_id += 2;
 	ret = send_request(d, d->wait_id, req);
 	if (ret == 0)
-		ret = wait_reply(d, req, uv_now(d->cfg.loop) + ms);
+		ret = wait_reply(d, req, ms);
 	reply = d->reply;
 	d->reply = NULL;
 	if (ret < 0 || !reply)
@@ -254,11 +271,8 @@ int dut_run(struct dut *d, uint32_t ms)
 
 	uv_update_time(d->cfg.loop);
 	end = uv_now(d->cfg.loop) + ms;
-	while (!d->cancelled && uv_now(d->cfg.loop) < end) {
-		uv_timer_start(&d->timer, on_timer, end - uv_now(d->cfg.loop),
-			       0);
-		uv_run(d->cfg.loop, UV_RUN_ONCE);
-	}
+	while (!d->cancelled && uv_now(d->cfg.loop) < end)
+		turn(d, end - uv_now(d->cfg.loop));
 	uv_timer_stop(&d->timer);
 	return d->cancelled ? -ECANCELED : 0;
 }

@@ -91,7 +91,7 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 	if (!d)
 		return;
 	if (n > 0) {
-		d->heard_ms = uv_now(d->cfg.loop);
+		d->heard = true;
 		delim_fill(&d->delim, (size_t)n);
 		take_frames(d);
 	} else if (n < 0) {
@@ -238,8 +238,6 @@ int dut_connect(struct dut *d, struct err *err)
 	}
 	delim_reset(&d->delim);
 	d->fail = 0;
-	uv_update_time(d->cfg.loop);
-	d->heard_ms = uv_now(d->cfg.loop);
 	ret = uv_read_start((uv_stream_t *)d->pipe, on_alloc, on_read);
 	return ret < 0 ? err_sys(err, ret, "agent") : 0;
 }

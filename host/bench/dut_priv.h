@@ -20,7 +20,7 @@ struct dut {
 	uint8_t *buf;
 	struct delim delim;
 	uint64_t incarnation;
-	uint64_t heard_ms; /* uv_now() of the last bytes */
+	bool heard; /* bytes came in this turn of the loop */
 
 	/* request in flight */
 	bool greeting; /* it is hello, which is said again until answered */

@@ -15,6 +15,15 @@
 
 struct fake_agent fake_agent;
 
+/* With --wrap=uv_now the linker gives everyone the second for uv_now(). */
+uint64_t real_uv_now(const uv_loop_t *loop) __asm__("__real_uv_now");
+uint64_t late_uv_now(const uv_loop_t *loop) __asm__("__wrap_uv_now");
+
+uint64_t late_uv_now(const uv_loop_t *loop)
+{
+	return real_uv_now(loop) + fake_agent.late_ms;
+}
+
 static struct {
 	uv_loop_t *loop;
 	uv_pipe_t *server, *client;
@@ -405,6 +414,9 @@ static bool misbehave(uint32_t id, const Bay__Request *q)
 	case FAKE_RESTART:
 		restart();
 		return true;
+	case FAKE_STAND_STILL:
+		fake_agent.late_ms += 3600000;
+		return false;
 	default:
 		return false;
 	}
@@ -541,6 +553,7 @@ static void on_connection(uv_stream_t *server, int status)
 	assert_int_equal(uv_accept(server, (uv_stream_t *)client), 0);
 	drop_client();
 	fa.client = client;
+	fake_agent.connections++;
 	fa.silent = false;
 	delim_reset(&fa.delim);
 	uv_read_start((uv_stream_t *)client, on_alloc, on_read);

@@ -21,6 +21,7 @@ enum fake_fault {
 	FAKE_FAIL,                       /* AGENT_FAILED */
 	FAKE_RUBBISH,       /* bytes that are no frame, then the answer */
 	FAKE_RESTART_AFTER, /* the answer, then as FAKE_RESTART */
+	FAKE_STAND_STILL,   /* nobody runs for an hour, then the answer */
 };
 
 struct fake_agent {
@@ -43,7 +44,8 @@ struct fake_agent {
 	void (*at_workload)(void); /* called when one starts */
 
 	/* machine */
-	unsigned requests, workloads, incarnation, boots;
+	unsigned requests, connections, workloads, incarnation, boots;
+	uint64_t late_ms; /* by which uv_now() is ahead of the loop's timers */
 	const char *release;
 	bool array, fs, mounted, knobs;
 	bool lost;        /* a disk is away: the array cannot be wiped */

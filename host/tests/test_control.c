@@ -311,6 +311,24 @@ static void a_silent_agent_costs_no_cell(void **state)
 	t.silence_ms = SILENCE_MS;
 }
 
+/* A host that slept is no agent that is silent. */
+static void an_hour_in_which_nobody_runs_is_no_silence(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	do {
+		load(BENCH, MATRIX);
+		fake_agent.fault_at = ++n;
+		fake_agent.fault = FAKE_STAND_STILL;
+		assert_int_equal(run(), CONTROL_DONE);
+		assert_int_equal(fake_agent.connections, 1);
+		assert_complete();
+		unload();
+	} while (fake_agent.fired);
+	assert_true(n > 25);
+}
+
 static void an_agent_restarted_unseen_costs_no_cell(void **state)
 {
 	(void)state;
@@ -701,6 +719,7 @@ int main(void)
 		cmocka_unit_test(an_agent_that_dies_anywhere_costs_no_cell),
 		cmocka_unit_test(a_machine_that_reboots_anywhere_costs_no_cell),
 		cmocka_unit_test(a_silent_agent_costs_no_cell),
+		cmocka_unit_test(an_hour_in_which_nobody_runs_is_no_silence),
 		cmocka_unit_test(an_agent_restarted_unseen_costs_no_cell),
 		cmocka_unit_test(
 			a_hello_that_died_with_its_agent_is_said_again),
