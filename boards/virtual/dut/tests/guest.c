@@ -194,14 +194,14 @@ int guest_open(struct guest *g, const struct guest_args *args, struct err *err)
 }
 
 /* What the tests say in the guest's shell: sd SERIAL prints the name of a disk
- * (VPD page 0x80), disk SERIAL waits for it and prints its node, gone SERIAL
- * waits until there is none. */
+ * (VPD page 0x80), disk SERIAL waits for its node, which comes after that, and
+ * prints it, gone SERIAL waits until there is none. */
 static const char functions[] =
 	"sd() { for d in /sys/block/sd*; do"
 	" grep -qs \"$1\" $d/device/vpd_pg80 && echo ${d##*/}; done; }\n"
-	"disk() { for n in $(seq 500); do d=$(sd $1); [ -z \"$d\" ] ||"
+	"disk() { for n in $(seq 3000); do d=$(sd $1); [ -b \"/dev/$d\" ] &&"
 	" { echo /dev/$d; return; }; usleep 10000; done; }\n"
-	"gone() { for n in $(seq 500); do [ -n \"$(sd $1)\" ] || return 0;"
+	"gone() { for n in $(seq 3000); do [ -n \"$(sd $1)\" ] || return 0;"
 	" usleep 10000; done; false; }\n";
 
 struct paths {
