@@ -52,20 +52,45 @@ static int bay_exit(const char *const *args)
 
 #define BAY(...) bay_exit((const char *const[]){ __VA_ARGS__, NULL })
 
-/* A value of one disk's slot out of bench status. */
-static bool slot_says(const char *serial, const char *key)
+/* The caller frees it. */
+static json_t *bench_status(void)
 {
 	static const char *const args[] = { "bench", "status", "--json",
 					    "-f",    yaml,     NULL };
 	struct run_child c;
-	bool yes = false;
 	json_t *root;
-	json_t *slot;
-	size_t i;
 
 	if (bay_run(&c, args))
 		fail_msg("%s", buf_str(&c.err));
 	root = json_loads(buf_str(&c.out), 0, NULL);
+	run_close(&c, 0);
+	return root;
+}
+
+/* The caller frees it. A backplane that is busy with an emulator may not
+ * answer, which says nothing of its slots. */
+static json_t *backplane_status(void)
+{
+	struct deadline d = deadline_in_ms(WAIT_MS);
+	json_t *root = bench_status();
+
+	while (!json_is_object(json_object_get(root, "backplane"))) {
+		if (deadline_past(d))
+			fail_msg("the backplane does not answer");
+		json_decref(root);
+		root = bench_status();
+	}
+	return root;
+}
+
+/* A value of one disk's slot out of bench status. */
+static bool slot_says(const char *serial, const char *key)
+{
+	json_t *root = backplane_status();
+	bool yes = false;
+	json_t *slot;
+	size_t i;
+
 	json_array_foreach(
 		json_object_get(json_object_get(root, "backplane"), "slots"), i,
 		slot)
@@ -77,7 +102,6 @@ static bool slot_says(const char *serial, const char *key)
 			yes = json_is_true(json_object_get(slot, key));
 	}
 	json_decref(root);
-	run_close(&c, 0);
 	return yes;
 }
 
