@@ -121,6 +121,7 @@ static void on_end(uv_poll_t *p, int status, int events)
 	}
 	vbench_child_ended(c);
 	vbench_state_write(c->vb);
+	vbench_kill_done(c);
 }
 
 static void remove_sockets(struct vbench_child *c)

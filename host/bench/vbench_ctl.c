@@ -125,14 +125,15 @@ void vbench_boot_done(struct vbench *vb, int rc, const char *why)
 	vb->boot_client = NULL;
 	if (!client)
 		return;
+	/* Before the answer: who has it may look there. */
+	if (vb->phase == VBENCH_UP)
+		vbench_state_write(vb);
 	if (rc)
 		answer_error(client, why);
 	else
 		answer(client, json_pack("{s:b, s:s, s:I}", "ok", 1, "kernel",
 					 vb->kernel, "ms", (json_int_t)ms));
 	line_client_release(client);
-	if (vb->phase == VBENCH_UP)
-		vbench_state_write(vb);
 }
 
 static void cmd_boot(struct vbench *vb, struct line_client *client,
@@ -162,7 +163,19 @@ static struct vbench_child *running_rig(struct vbench *vb,
 	return NULL;
 }
 
-/* As pulling its plug: the emulator dies and is started again. */
+void vbench_kill_done(struct vbench_child *c)
+{
+	struct line_client *client = c->kill_client;
+
+	c->kill_client = NULL;
+	if (!client)
+		return;
+	answer_ok(client);
+	line_client_release(client);
+}
+
+/* As pulling its plug: the emulator dies and is started again. Answered when
+ * it is dead: until then it may go on for a while. */
 static void cmd_reset_rig(struct vbench *vb, struct line_client *client,
 			  const json_t *args)
 {
@@ -171,8 +184,12 @@ static void cmd_reset_rig(struct vbench *vb, struct line_client *client,
 	(void)args;
 	if (!rig)
 		return;
+	if (rig->kill_client) {
+		answer_error(client, "the rig is being reset");
+		return;
+	}
+	rig->kill_client = line_client_hold(client);
 	vbench_child_signal(rig, SIGKILL);
-	answer_ok(client);
 }
 
 static void freeze_rig(struct vbench *vb, struct line_client *client,

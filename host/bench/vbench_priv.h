@@ -82,6 +82,7 @@ struct vbench_child {
 	unsigned int restarts;
 	unsigned int quick; /* deaths in a row soon after the start */
 	char last_exit[64]; /* "" while it never ended */
+	struct line_client *kill_client; /* waits for its end */
 };
 
 enum vbench_phase {
@@ -157,6 +158,7 @@ json_t *vbench_state_json(struct vbench *vb);
 int vbench_ctl_open(struct vbench *vb);
 void vbench_boot_done(struct vbench *vb, int rc, const char *why);
 void vbench_down_done(struct vbench *vb);
+void vbench_kill_done(struct vbench_child *c);
 
 /* ---- clients of sockets, blocking ---- */
 
