@@ -1,5 +1,5 @@
-/* Reset. The workload was ended by peer.c, which cancels it before this request
- * is taken from the queue. */
+/* Reset. The workload was ended by server.c, which cancels what runs and waits
+ * before this request is put into the queue. */
 #include "host/agent/agent.h"
 #include "host/agent/teardown.h"
 

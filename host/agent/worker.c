@@ -12,6 +12,7 @@ struct worker_job {
 	struct worker_job *next;
 	Bay__Envelope *env;
 	uint64_t session;
+	bool cancelled;
 };
 
 void worker_post(struct worker *w, uint64_t session, const Bay__Envelope *env)
@@ -56,11 +57,14 @@ struct worker_out *worker_take(struct worker *w)
 	return o;
 }
 
-static void worker_drain_cancel(const struct worker *w)
+/* A cancel of the job before is none of this one, which may have its own. */
+static void worker_set_cancel(const struct worker *w, bool cancelled)
 {
 	eventfd_t ignored;
 
 	(void)eventfd_read(w->agent->cancel_fd, &ignored);
+	if (cancelled)
+		(void)eventfd_write(w->agent->cancel_fd, 1);
 }
 
 static void worker_answer(struct worker *w, const struct worker_job *job)
@@ -99,7 +103,7 @@ static struct worker_job *worker_next(struct worker *w)
 		if (!w->head)
 			w->tail = &w->head;
 		w->busy = true;
-		worker_drain_cancel(w);
+		worker_set_cancel(w, job->cancelled);
 	}
 	pthread_mutex_unlock(&w->lock);
 	return job;
@@ -163,11 +167,21 @@ bool worker_is_busy(struct worker *w)
 	return busy;
 }
 
+/* What ends at once anyway, and must be whole. */
+static bool worker_sees_through(const struct worker_job *job)
+{
+	Bay__Request__OpCase op = job->env->request->op_case;
+
+	return op == BAY__REQUEST__OP_HELLO || op == BAY__REQUEST__OP_RESET;
+}
+
 void worker_cancel(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);
 	if (w->busy)
 		(void)eventfd_write(w->agent->cancel_fd, 1);
+	for (struct worker_job *job = w->head; job; job = job->next)
+		job->cancelled = !worker_sees_through(job);
 	pthread_mutex_unlock(&w->lock);
 }
 

@@ -45,7 +45,8 @@ int worker_submit(struct worker *w, Bay__Envelope *env, uint64_t session);
 /* Whether a request runs or waits. */
 bool worker_is_busy(struct worker *w);
 
-/* End the running request, if there is one. */
+/* End the running request, if there is one, and each that waits as soon as it
+ * is its turn, but for hello and reset. */
 void worker_cancel(struct worker *w);
 
 /* Cancel, drop what is queued, and let the thread put settings back and end;
