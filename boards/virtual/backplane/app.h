@@ -12,6 +12,7 @@ struct bp_app_cfg {
 	const char *run;
 	const struct bp_rig_ops *rig;
 	const struct vboard *board;
+	uint32_t settle_ms; /* that an answer waits at most; see ctl.h */
 	const char *serial[BP_SLOTS]; /* NULL: the slot is empty */
 };
 

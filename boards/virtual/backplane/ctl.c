@@ -157,7 +157,7 @@ static struct bp_ctl_wait *wait_new(struct bp_app *app, struct line_client *cl,
 	w->root = root;
 	w->left = 1;
 	w->rig_due = true;
-	w->deadline_us = uv_hrtime() / 1000 + BP_CTL_SETTLE_MS * 1000ull;
+	w->deadline_us = uv_hrtime() / 1000 + app->cfg.settle_ms * 1000ull;
 	w->next = app->ctl.waits;
 	app->ctl.waits = w;
 	return w;

@@ -9,7 +9,7 @@
  *
  * plant and clear are answered when they are done: a rig told to fall silent
  * has fallen silent, the disk models have forgotten their faults. What does
- * not react is waited for BP_CTL_SETTLE_MS only: it stands still, and sees the
+ * not react is waited for settle_ms only: it stands still, and sees the
  * fault when it goes on. Rails take their time, as on any bench.
  *
  * Failure: {"ok": false, "error": "one sentence"}. */
@@ -17,8 +17,6 @@
 #define BOARDS_VIRTUAL_BACKPLANE_CTL_H
 
 #include "host/util/line_server.h"
-
-#define BP_CTL_SETTLE_MS 2000
 
 struct bp_app;
 struct bp_ctl_wait;

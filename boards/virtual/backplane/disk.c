@@ -7,8 +7,9 @@
 #include "host/util/log.h"
 
 #define STATUS_US 50000
-/* A model that has not answered for so long is hung up on. */
-#define SILENCE_US 5000000
+/* A model that has not answered for so long is hung up on, which pulls its
+ * disk: longer than a machine that writes back may hold a process up. */
+#define SILENCE_US 30000000
 
 struct bp_disk_request {
 	struct bp_disk_request *next;

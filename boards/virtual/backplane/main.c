@@ -9,6 +9,7 @@
 #include "host/util/log.h"
 
 #define EXIT_USAGE 2
+#define SETTLE_MS  2000
 
 static const struct bp_rig_ops *const rigs[] = {
 	&bp_rig_qemu,
@@ -108,7 +109,7 @@ static void parse(struct bp_app_cfg *cfg, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	static struct bp_app app;
-	struct bp_app_cfg cfg = { .rig = &bp_rig_qemu };
+	struct bp_app_cfg cfg = { .rig = &bp_rig_qemu, .settle_ms = SETTLE_MS };
 
 	log_init("bay-backplane", false);
 	signal(SIGPIPE, SIG_IGN);

@@ -226,12 +226,13 @@ static void expect_ok(struct fake *f)
 
 /* ---- set-up ---- */
 
-static void run_backplane(const struct fake *f)
+static void run_backplane(const struct fake *f, uint32_t settle_ms)
 {
 	static struct bp_app app;
 	struct bp_app_cfg cfg = { .run = f->dir,
 				  .rig = &bp_rig_qemu,
-				  .board = &f->board };
+				  .board = &f->board,
+				  .settle_ms = settle_ms };
 
 	cfg.serial[0] = "D0";
 	signal(SIGPIPE, SIG_IGN);
@@ -251,7 +252,7 @@ static int connect_ctl(const struct fake *f)
 }
 
 /* A backplane whose rig runs. */
-static int start(void **state)
+static int start_with(void **state, uint32_t settle_ms)
 {
 	struct fake *f = calloc(1, sizeof(*f));
 	struct err err = { 0 };
@@ -267,7 +268,7 @@ static int start(void **state)
 	f->pid = fork();
 	assert_true(f->pid >= 0);
 	if (!f->pid)
-		run_backplane(f);
+		run_backplane(f, settle_ms);
 	f->s[QMP].fd = accept_one(listener[QMP]);
 	f->s[QTEST].fd = accept_one(listener[QTEST]);
 	f->s[CTL].fd = -1;
@@ -276,6 +277,16 @@ static int start(void **state)
 	f->s[CTL].fd = connect_ctl(f);
 	assert_int_equal(f->stops, 1);
 	return 0;
+}
+
+static int start(void **state)
+{
+	return start_with(state, 2 * WAIT_MS);
+}
+
+static int start_in_haste(void **state)
+{
+	return start_with(state, 100);
 }
 
 static int stop(void **state)
@@ -382,8 +393,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_silent_rig_that_is_reset_stays_silent, start, stop),
 		cmocka_unit_test_setup_teardown(
-			an_emulator_that_stands_keeps_nobody_waiting, start,
-			stop),
+			an_emulator_that_stands_keeps_nobody_waiting,
+			start_in_haste, stop),
 		cmocka_unit_test_setup_teardown(
 			a_rig_that_goes_away_settles_what_waited_for_it, start,
 			stop),
