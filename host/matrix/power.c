@@ -14,6 +14,9 @@
 #define RIG_BACK_MS  10000u
 #define TELEMETRY_MS 100u
 #define SWITCH_TRIES 3u
+/* The most that a rig takes. Rails that are modelled rise late when the machine
+ * gives the model no turn, which is no fault of a slot. */
+#define VIRTUAL_RAMP_MS 2000u
 
 #define LOG_LEVEL_WARNING 1u /* LogLine.level */
 
@@ -169,6 +172,8 @@ static int fill_config(const struct controller *c, struct rig_config *config,
 					 "slots 0..%u",
 					 d->serial, d->slot, config->slots - 1);
 		}
+		if (b->rig.type == BENCH_RIG_VIRTUAL)
+			config->slot[d->slot].ramp_timeout_ms = VIRTUAL_RAMP_MS;
 		ret = rig_config_set_serial(config, (unsigned)d->slot,
 					    d->serial);
 		if (ret < 0)

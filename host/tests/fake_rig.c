@@ -228,8 +228,8 @@ int rig_config_set_serial(struct rig_config *c, unsigned slot,
 int rig_config_sync(struct rig *r, const struct rig_config *c,
 		    uint32_t *generation, struct err *err)
 {
-	(void)c;
 	(void)generation;
+	fake_rig.ramp_timeout_ms = c->slot[0].ramp_timeout_ms;
 	return command(r, err);
 }
 

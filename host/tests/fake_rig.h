@@ -10,6 +10,7 @@ struct fake_rig {
 	uint32_t on;      /* slots with power */
 	uint32_t faulted; /* slots with a latched fault */
 	unsigned commands;
+	uint32_t ramp_timeout_ms; /* of slot 0, configured last */
 	/* The n-th command from the start fails so; 0 = none. */
 	unsigned fail_at;
 	int fail_code;

@@ -251,6 +251,22 @@ static void what_worries_the_rig_is_told(void **state)
 	unload();
 }
 
+/* Copper keeps to the limits of the rig, a model of it only to the machine's
+ * load. */
+static void modelled_rails_may_rise_late(void **state)
+{
+	(void)state;
+	load(BENCH, MATRIX);
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_int_equal(fake_rig.ramp_timeout_ms, 0);
+	unload();
+	load(BENCH, MATRIX);
+	t.bench->rig.type = BENCH_RIG_VIRTUAL;
+	assert_int_equal(run(), CONTROL_DONE);
+	assert_int_equal(fake_rig.ramp_timeout_ms, 2000);
+	unload();
+}
+
 static void a_bench_without_a_rig_needs_none(void **state)
 {
 	(void)state;
@@ -715,6 +731,7 @@ int main(void)
 		cmocka_unit_test(
 			a_run_fills_the_journal_and_leaves_a_clean_machine),
 		cmocka_unit_test(what_worries_the_rig_is_told),
+		cmocka_unit_test(modelled_rails_may_rise_late),
 		cmocka_unit_test(a_bench_without_a_rig_needs_none),
 		cmocka_unit_test(an_agent_that_dies_anywhere_costs_no_cell),
 		cmocka_unit_test(a_machine_that_reboots_anywhere_costs_no_cell),
