@@ -9,6 +9,7 @@
 #include <pb_decode.h>
 #include <pb_encode.h>
 
+#include "firmware/core/config.h"
 #include "firmware/tests/process.h"
 #include "proto/schema.h"
 
@@ -177,7 +178,7 @@ bool peer_command(struct peer *p, const Command *cmd)
 		if (!p->up || !peer_wait(p, NULL, 2))
 			return false;
 	}
-	return peer_wait(p, &p->answered, 5000);
+	return peer_wait(p, &p->answered, 15000);
 }
 
 bool peer_wait_state(struct peer *p, unsigned slot, slot_state state,
@@ -196,4 +197,68 @@ bool peer_wait_state(struct peer *p, unsigned slot, slot_state state,
 		peer_wait(p, NULL, 20);
 	} while (now_us() < end);
 	return false;
+}
+
+static bool done(struct peer *p, const Command *cmd)
+{
+	return peer_command(p, cmd) && p->result.status == RIG_OK;
+}
+
+static bool get_config(struct peer *p, struct config *config)
+{
+	Command get = Command_init_zero;
+
+	memset(config, 0, sizeof(*config));
+	config->slots = p->info.slots;
+	get.which_body = Command_config_get_tag;
+	get.body.config_get.rig = true;
+	if (!done(p, &get))
+		return false;
+	config->rig = p->result.body.rig_config;
+	get.body.config_get.rig = false;
+	for (unsigned i = 0; i < config->slots; i++) {
+		get.body.config_get.slot = i;
+		if (!done(p, &get))
+			return false;
+		config->slot[i] = p->result.body.slot_config;
+	}
+	return true;
+}
+
+static bool put_config(struct peer *p, const struct config *config)
+{
+	Command put = Command_init_zero;
+
+	put.which_body = Command_config_begin_tag;
+	put.body.config_begin.generation = p->info.config_generation + 1;
+	put.body.config_begin.slots = config->slots;
+	if (!done(p, &put))
+		return false;
+	for (unsigned i = 0; i < config->slots; i++) {
+		put = (Command)Command_init_zero;
+		put.which_body = Command_config_slot_tag;
+		put.body.config_slot = config->slot[i];
+		if (!done(p, &put))
+			return false;
+	}
+	put = (Command)Command_init_zero;
+	put.which_body = Command_config_commit_tag;
+	put.body.config_commit.generation = p->info.config_generation + 1;
+	put.body.config_commit.crc = config_image_crc(config);
+	return done(p, &put);
+}
+
+bool peer_set_ramps(struct peer *p, unsigned ms)
+{
+	struct config config;
+
+	for (unsigned i = 0; i < p->info.slots; i++) {
+		if (!peer_wait_state(p, i, SLOT_OFF, 10000))
+			return false;
+	}
+	if (!get_config(p, &config))
+		return false;
+	for (unsigned i = 0; i < config.slots; i++)
+		config.slot[i].ramp_timeout_ms = ms;
+	return put_config(p, &config);
 }

@@ -47,11 +47,16 @@ bool peer_wait(struct peer *p, const bool *flag, unsigned timeout_ms);
 bool peer_hello(struct peer *p);
 
 /* Send a command with a new op_id (or cmd->op_id if set) and wait for its
- * result in p->result. Returns false if none came in 5 s. */
+ * result in p->result. Returns false if none came in 15 s. */
 bool peer_command(struct peer *p, const Command *cmd);
 
 /* Wait until slot is in state; asks every 20 ms. */
 bool peer_wait_state(struct peer *p, unsigned slot, slot_state state,
 		     unsigned timeout_ms);
+
+/* Wait until no slot has power, then commit a configuration in which rails may
+ * take ms to rise (the most allowed is 2000): a test that plays the copper is
+ * late when the machine gives it no turn. */
+bool peer_set_ramps(struct peer *p, unsigned ms);
 
 #endif

@@ -108,6 +108,7 @@ static void switch_on(void)
 {
 	Command c = Command_init_zero;
 
+	assert_true(peer_set_ramps(&peer, 2000));
 	c.which_body = Command_slot_set_tag;
 	c.body.slot_set.mask = 1;
 	c.body.slot_set.on = true;
