@@ -108,16 +108,6 @@ static void cmd_faults(struct bp_app *app, struct line_client *cl, char *args)
 
 /* ---- answers that wait for their effect ---- */
 
-struct bp_ctl_wait {
-	struct bp_ctl_wait *next;
-	struct bp_app *app;
-	bool rig_due;           /* the rig has not been asked yet */
-	struct line_client *cl; /* NULL: has been answered */
-	json_t *root;           /* the answer */
-	unsigned int left;      /* parts that have not settled */
-	uint64_t deadline_us;
-};
-
 static void wait_answer(struct bp_ctl_wait *w)
 {
 	if (!w->cl)
@@ -127,71 +117,56 @@ static void wait_answer(struct bp_ctl_wait *w)
 	w->cl = NULL;
 }
 
-/* One part has settled; the last one frees w. */
 static void wait_part(void *arg)
 {
 	struct bp_ctl_wait *w = arg;
-	struct bp_ctl_wait **at = &w->app->ctl.waits;
 
-	if (--w->left)
-		return;
-	wait_answer(w);
-	while (*at != w)
-		at = &(*at)->next;
-	*at = w->next;
-	free(w);
+	if (!--w->left)
+		wait_answer(w);
 }
 
-/* Takes root over. One part is left: the rig's. NULL: answered already. */
+/* One part is left: the rig's, which is asked at the next tick. Takes root
+ * over. NULL: too many wait, which has been answered. */
 static struct bp_ctl_wait *wait_new(struct bp_app *app, struct line_client *cl,
 				    json_t *root)
 {
-	struct bp_ctl_wait *w = calloc(1, sizeof(*w));
+	struct bp_ctl_wait *w = app->ctl.wait;
+	struct bp_ctl_wait *end = w + BP_CTL_WAITS;
 
-	if (!w) {
-		answer(cl, root);
+	while (w < end && w->left)
+		w++;
+	if (w == end) {
+		json_decref(root);
+		answer_error(cl, "done, but too many wait to see it");
 		return NULL;
 	}
 	w->app = app;
-	w->cl = line_client_hold(cl);
-	w->root = root;
 	w->left = 1;
 	w->rig_due = true;
+	w->cl = line_client_hold(cl);
+	w->root = root;
 	w->deadline_us = uv_hrtime() / 1000 + app->cfg.settle_ms * 1000ull;
-	w->next = app->ctl.waits;
-	app->ctl.waits = w;
+	bp_app_tick_soon(app);
 	return w;
 }
 
-static struct bp_ctl_wait *first_due(const struct bp_ctl *c)
-{
-	struct bp_ctl_wait *w = c->waits;
-
-	while (w && !w->rig_due)
-		w = w->next;
-	return w;
-}
-
-/* May free w. false: the rig cannot tell yet, w stays due. */
-static bool ask_rig(struct bp_ctl_wait *w)
+static void ask_rig(struct bp_ctl_wait *w)
 {
 	struct bp_app *app = w->app;
 
 	w->rig_due = false;
-	if (app->cfg.rig->settle(app->rig, wait_part, w))
-		return true;
-	w->rig_due = true;
-	return false;
+	if (!app->cfg.rig->settle(app->rig, wait_part, w))
+		w->rig_due = true;
 }
 
 void bp_ctl_tick(struct bp_ctl *c, uint64_t now_us)
 {
-	struct bp_ctl_wait *w;
+	for (unsigned int i = 0; i < BP_CTL_WAITS; i++) {
+		struct bp_ctl_wait *w = &c->wait[i];
 
-	while ((w = first_due(c)) && ask_rig(w))
-		;
-	for (w = c->waits; w; w = w->next) {
-		if (now_us >= w->deadline_us)
+		if (w->left && w->rig_due)
+			ask_rig(w);
+		if (w->left && now_us >= w->deadline_us)
 			wait_answer(w);
 	}
 }
@@ -253,7 +228,6 @@ static void plant_here(struct bp_app *app, struct line_client *cl,
 		return;
 	}
 	wait_new(app, cl, json_pack("{s:b}", "ok", 1));
-	bp_app_tick_soon(app);
 }
 
 static void cmd_plant(struct bp_app *app, struct line_client *cl, char *args)
@@ -298,7 +272,6 @@ static void clear_here(struct bp_app *app, struct line_client *cl,
 			w->left++;
 		bp_disk_command(&app->disk[i], "faults clear", disk_cleared, w);
 	}
-	bp_app_tick_soon(app);
 }
 
 static void cmd_clear(struct bp_app *app, struct line_client *cl, char *args)
@@ -357,11 +330,11 @@ int bp_ctl_open(struct bp_ctl *c, struct bp_app *app, const char *run)
 
 void bp_ctl_close(struct bp_ctl *c)
 {
-	struct bp_ctl_wait *w;
-
 	line_server_close(&c->server);
-	while ((w = first_due(c))) {
-		w->rig_due = false;
-		wait_part(w);
+	for (unsigned int i = 0; i < BP_CTL_WAITS; i++) {
+		struct bp_ctl_wait *w = &c->wait[i];
+
+		if (w->left && w->rig_due)
+			wait_part(w);
 	}
 }

@@ -16,14 +16,29 @@
 #ifndef BOARDS_VIRTUAL_BACKPLANE_CTL_H
 #define BOARDS_VIRTUAL_BACKPLANE_CTL_H
 
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "host/util/line_server.h"
 
+#define BP_CTL_WAITS 16
+
 struct bp_app;
-struct bp_ctl_wait;
+
+/* An answer that waits for its effect. */
+struct bp_ctl_wait {
+	struct bp_app *app;
+	unsigned int left;      /* parts that have not settled; 0: unused */
+	bool rig_due;           /* the rig's part, which has not been asked */
+	struct line_client *cl; /* NULL: has been answered */
+	json_t *root;           /* the answer */
+	uint64_t deadline_us;
+};
 
 struct bp_ctl {
 	struct line_server server;
-	struct bp_ctl_wait *waits;
+	struct bp_ctl_wait wait[BP_CTL_WAITS];
 };
 
 /* 0 or -errno: nothing listens. A socket that is left over is replaced. */
