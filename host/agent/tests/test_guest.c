@@ -481,7 +481,7 @@ static void pulled_disks_fail_the_cell_and_are_cleaned_up(void **state)
 	ok(client_mount(&b->client, "t", "ext4"));
 	/* Where the kernel lets dd wait for pages that nobody writes (6.1), the
 	 * guard ends it; no dd is done before. */
-	id = start_dd(b, &s, "60", 30, "pulled");
+	id = start_dd(b, &s, "60", 20, "pulled");
 	wait_running(b);
 	assert_int_equal(guest_pull(&b->guest, 0, &err), 0);
 	assert_int_equal(guest_pull(&b->guest, 1, &err), 0);
@@ -522,7 +522,7 @@ static void a_disk_pulled_midway_fails_the_cell_by_name(void **state)
 
 		make_mounted(b, &s);
 		/* On a mirror the dds live through it: all of it is waited. */
-		id = start_dd(b, &s, "15", 30, layouts[i]);
+		id = start_dd(b, &s, "8", 20, layouts[i]);
 		wait_running(b);
 		assert_int_equal(guest_pull(&b->guest, 1, &err), 0);
 		r = ok(client_wait(&b->client, id, CLIENT_ANSWER_MS))->result;
