@@ -31,6 +31,11 @@ usage() {
 	sed -n '2,${/^#/!q;s/^# \{0,1\}//p;}' "$root/$self"
 }
 
+# journal FILE SQL: what it finds in a results file; 0 before there is one.
+journal() {
+	sqlite3 -readonly -cmd '.timeout 10000' "$1" "$2" 2>/dev/null || echo 0
+}
+
 # Boards that the cross compiler builds for: those with a cross file.
 cross_boards() {
 	for ini in boards/*/board.ini; do

@@ -199,6 +199,15 @@ bool peer_wait_state(struct peer *p, unsigned slot, slot_state state,
 	return false;
 }
 
+bool peer_wait_all_off(struct peer *p)
+{
+	for (unsigned i = 0; i < p->info.slots; i++) {
+		if (!peer_wait_state(p, i, SLOT_OFF, 10000))
+			return false;
+	}
+	return true;
+}
+
 static bool done(struct peer *p, const Command *cmd)
 {
 	return peer_command(p, cmd) && p->result.status == RIG_OK;
@@ -252,11 +261,7 @@ bool peer_set_ramps(struct peer *p, unsigned ms)
 {
 	struct config config;
 
-	for (unsigned i = 0; i < p->info.slots; i++) {
-		if (!peer_wait_state(p, i, SLOT_OFF, 10000))
-			return false;
-	}
-	if (!get_config(p, &config))
+	if (!peer_wait_all_off(p) || !get_config(p, &config))
 		return false;
 	for (unsigned i = 0; i < config.slots; i++)
 		config.slot[i].ramp_timeout_ms = ms;

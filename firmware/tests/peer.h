@@ -54,8 +54,11 @@ bool peer_command(struct peer *p, const Command *cmd);
 bool peer_wait_state(struct peer *p, unsigned slot, slot_state state,
 		     unsigned timeout_ms);
 
-/* Wait until no slot has power, then commit a configuration in which rails may
- * take ms to rise (the most allowed is 2000): a test that plays the copper is
+/* Wait until every slot is proven off. */
+bool peer_wait_all_off(struct peer *p);
+
+/* Wait for that, then commit a configuration in which rails may take ms to
+ * rise (the most allowed is 2000): a test that plays the copper is
  * late when the machine gives it no turn. */
 bool peer_set_ramps(struct peer *p, unsigned ms);
 

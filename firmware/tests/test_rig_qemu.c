@@ -269,12 +269,6 @@ static rig_status set(unsigned slot, bool on)
 	return peer.result.status;
 }
 
-static void wait_all_off(void)
-{
-	for (unsigned i = 0; i < SLOTS; i++)
-		assert_true(peer_wait_state(&peer, i, SLOT_OFF, 10000));
-}
-
 /* The rails of a slot, one after the other as its gates open. */
 static void switch_on(unsigned slot)
 {
@@ -317,7 +311,7 @@ static void the_image_answers_hello_and_reads_its_parts(void **state)
 	assert_string_equal(peer.info.board, "lm3s6965evb");
 	assert_int_equal(peer.info.slots, SLOTS);
 	assert_int_equal(peer.info.reset_cause, RESET_POWER);
-	wait_all_off();
+	assert_true(peer_wait_all_off(&peer));
 	c.which_body = Command_get_status_tag;
 	assert_true(peer_command(&peer, &c));
 	assert_int_equal(peer.result.body.slot_status.board_mdegc, 31250);
@@ -361,7 +355,7 @@ static void a_reset_keeps_the_events_and_counts_the_boot(void **state)
 
 	(void)state;
 	/* One slot that falls is enough to refuse it. */
-	wait_all_off();
+	assert_true(peer_wait_all_off(&peer));
 	c.which_body = Command_reset_tag;
 	assert_true(peer_command(&peer, &c));
 	assert_int_equal(peer.result.status, RIG_OK);

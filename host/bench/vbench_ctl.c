@@ -26,6 +26,16 @@ static void answer_ok(struct line_client *client)
 	answer(client, json_pack("{s:b}", "ok", 1));
 }
 
+/* What a client waited for has happened; if one did. */
+static void answer_held(struct line_client **client)
+{
+	if (!*client)
+		return;
+	answer_ok(*client);
+	line_client_release(*client);
+	*client = NULL;
+}
+
 static void answer_error(struct line_client *client, const char *sentence)
 {
 	answer(client, json_pack("{s:b, s:s}", "ok", 0, "error", sentence));
@@ -165,13 +175,7 @@ static struct vbench_child *running_rig(struct vbench *vb,
 
 void vbench_kill_done(struct vbench_child *c)
 {
-	struct line_client *client = c->kill_client;
-
-	c->kill_client = NULL;
-	if (!client)
-		return;
-	answer_ok(client);
-	line_client_release(client);
+	answer_held(&c->kill_client);
 }
 
 /* As pulling its plug: the emulator dies and is started again. Answered when
@@ -292,11 +296,7 @@ static void cmd_faults(struct vbench *vb, struct line_client *client,
 
 void vbench_down_done(struct vbench *vb)
 {
-	if (!vb->down_client)
-		return;
-	answer_ok(vb->down_client);
-	line_client_release(vb->down_client);
-	vb->down_client = NULL;
+	answer_held(&vb->down_client);
 }
 
 static void cmd_down(struct vbench *vb, struct line_client *client,

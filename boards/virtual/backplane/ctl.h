@@ -44,7 +44,8 @@ struct bp_ctl {
 /* 0 or -errno: nothing listens. A socket that is left over is replaced. */
 int bp_ctl_open(struct bp_ctl *c, struct bp_app *app, const char *run);
 
-/* Once a tick: answer for what has taken too long to settle. */
+/* Once a tick, behind the rig's refresh: see what has settled, and answer for
+ * what has taken too long. */
 void bp_ctl_tick(struct bp_ctl *c, uint64_t now_us);
 
 /* Stop listening and unlink the socket. */
