@@ -191,6 +191,22 @@ static int start_child(struct dut *d, struct err *err)
 	return sv[0];
 }
 
+/* Nobody listens for the agent of a virtual bench: is the bench away, or only
+ * its guest? */
+static void explain_no_guest(const char *dir, int rc, struct err *err)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/bench.ctl", dir);
+	if (access(path, F_OK) < 0)
+		err_set(err, rc, BENCH_NOT_UP, dir);
+	else
+		err_set(err, rc,
+			"the bench in %s has no guest that runs; start it with "
+			"'bay bench boot'",
+			dir);
+}
+
 static int open_fd(struct dut *d, struct err *err)
 {
 	const struct bench *b = d->cfg.bench;
@@ -207,7 +223,7 @@ static int open_fd(struct dut *d, struct err *err)
 		snprintf(path, sizeof(path), "%s/agent.sock", dir);
 		fd = connect_socket(path, err);
 		if (fd == -ENOENT || fd == -ECONNREFUSED)
-			err_set(err, fd, BENCH_NOT_UP, dir);
+			explain_no_guest(dir, fd, err);
 		return fd;
 	case BENCH_AGENT_LOCAL:
 	case BENCH_AGENT_SSH:

@@ -16,7 +16,8 @@
 #include "host/util/fs.h"
 #include "host/util/log.h"
 
-#define TICK_MS 50
+#define TICK_MS   50
+#define BOOTS_MAX 3 /* for one wish */
 /* From the polite signal to the other one. */
 #define STOP_NS (3 * NS_PER_S)
 /* The backplane needs a moment to see that an old guest is gone. */
@@ -237,6 +238,7 @@ int vbench_boot(struct vbench *vb, const char *kernel, struct err *err)
 	if (kernel != vb->kernel)
 		snprintf(vb->kernel, sizeof(vb->kernel), "%s", kernel);
 	vb->booting = true;
+	vb->boots = 1;
 	vb->boot_since_ns = clock_mono_ns();
 	guest_again(vb, guest);
 	return 0;
@@ -256,12 +258,28 @@ static void tick_booting(struct vbench *vb)
 				 "the guest's agent does not answer");
 }
 
+/* A kernel may panic on its way up, an emulated one more often than others. */
+static bool boot_once_more(struct vbench *vb, struct vbench_child *guest)
+{
+	if (vb->boots == BOOTS_MAX)
+		return false;
+	vb->boots++;
+	log_warnx("guest ended while it booted: %s; booting it once more",
+		  guest->last_exit);
+	vb->boot_since_ns = clock_mono_ns();
+	vb->role_since_ns = vb->boot_since_ns;
+	guest_again(vb, guest);
+	return true;
+}
+
 static void guest_ended(struct vbench *vb, struct vbench_child *c)
 {
 	if (vb->guest_due) {
 		vbench_child_start_soon(c);
 		return;
 	}
+	if (vb->booting && boot_once_more(vb, c))
+		return;
 	log_warnx("guest ended: %s; 'boot' starts it again", c->last_exit);
 	if (vb->booting)
 		vbench_boot_done(vb, -EIO, "the guest ended while it booted");
@@ -289,6 +307,8 @@ void vbench_child_ended(struct vbench_child *c)
 		return;
 	}
 	if (vb->phase != VBENCH_STARTING)
+		return;
+	if (c->role == VBENCH_GUEST && boot_once_more(vb, c))
 		return;
 	log_tail(vb, c->name, tail, sizeof(tail));
 	fail(vb,
@@ -373,6 +393,7 @@ int vbench_run(const struct vbench_cfg *cfg, const struct vbench_watch *watch,
 	vb->watch = watch;
 	vb->err = err;
 	snprintf(vb->kernel, sizeof(vb->kernel), "%s", cfg->kernel);
+	vb->boots = 1;
 	rc = vbench_dir_open(&vb->dir, cfg->run, err);
 	if (rc)
 		goto out;

@@ -118,7 +118,8 @@ uint32_t control_agent_ms(const struct controller *c)
 	return c->cfg.times.agent_ms ? c->cfg.times.agent_ms : AGENT_MS;
 }
 
-static int open_both(struct controller *c, struct err *err)
+/* A run that resumes another may find what ended that one: a dead guest. */
+static int open_agent(struct controller *c, struct err *err)
 {
 	struct dut_client_cfg dut = { .loop = c->cfg.loop,
 				      .bench = c->cfg.bench,
@@ -127,13 +128,30 @@ static int open_both(struct controller *c, struct err *err)
 				      .open_ms = control_agent_ms(c),
 				      .ping_ms = c->cfg.times.ping_ms,
 				      .silence_ms = c->cfg.times.silence_ms };
+	struct err why = { 0 };
+	int ret = dut_open(&dut, &c->dut, err);
+	int rc;
+
+	if (!dut_is_unreachable(ret) || ret == -EPROTO)
+		return ret;
+	rc = kernel_start_guest(c, &why);
+	if (rc == -ENOTSUP)
+		return ret;
+	if (rc < 0)
+		return err_set(err, rc, "%s", why.text);
+	control_note(c, "%s; booted it", err->text);
+	return dut_open(&dut, &c->dut, err);
+}
+
+static int open_both(struct controller *c, struct err *err)
+{
 	int ret;
 
 	ret = control_check_kernels(c->cfg.bench, c->cfg.plan, NULL, err);
 	if (ret == 0)
 		ret = power_open(c, err);
 	if (ret == 0)
-		ret = dut_open(&dut, &c->dut, err);
+		ret = open_agent(c, err);
 	/* What an earlier run left: results first, then the machine. */
 	if (ret == 0)
 		ret = step_check_arrays(c, err);

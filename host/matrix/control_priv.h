@@ -97,6 +97,9 @@ bool kernel_matches(const struct bench *b, const char *kernel,
 bool kernel_known(const struct bench *b, const char *kernel);
 /* Boot the machine into a kernel unless it runs it; "" = any. */
 int kernel_ensure(struct controller *c, const char *kernel, struct err *err);
+/* Start the guest of a virtual bench that is up without one. -ENOTSUP: there is
+ * no such guest to start. */
+int kernel_start_guest(struct controller *c, struct err *err);
 /* Boot whatever it runs now again. -ENOTSUP: the bench has no way to. */
 int kernel_reboot(struct controller *c, struct err *err);
 

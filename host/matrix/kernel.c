@@ -183,8 +183,9 @@ static int start_boot(struct controller *c, const char *kernel, struct err *err)
 		return err_sys(err, -ENOMEM, "boot");
 	while (!b.ended)
 		uv_run(c->cfg.loop, UV_RUN_ONCE);
-	return b.ret < 0 ? err_set(err, b.ret, "booting kernel %s: %s", kernel,
-				   b.err.text)
+	/* Whatever became of it, the machine is away. */
+	return b.ret < 0 ? err_set(err, -ENOTCONN, "booting kernel %s: %s",
+				   kernel, b.err.text)
 			 : 0;
 }
 
@@ -261,4 +262,14 @@ int kernel_reboot(struct controller *c, struct err *err)
 		return conf_fail(b->file, err, -ENOTSUP, "kernels",
 				 "no way to boot the machine is given");
 	return boot_into(c, kernel, err);
+}
+
+int kernel_start_guest(struct controller *c, struct err *err)
+{
+	const struct bench *b = c->cfg.bench;
+
+	if (b->agent.type != BENCH_AGENT_VIRTUAL || !c->cfg.boot || !b->virt ||
+	    !b->virt->n_kernels)
+		return err_set(err, -ENOTSUP, "the machine is none of ours");
+	return start_boot(c, b->virt->kernels[0], err);
 }

@@ -27,6 +27,8 @@ static struct {
 	struct err err;
 	struct control_sum sum;
 	uint32_t silence_ms; /* of the agent */
+	uint32_t agent_ms;   /* until it is there */
+	char away[100]; /* where its socket waits for a boot; empty: nowhere */
 	unsigned full_at; /* write of the journal at which its disk is full */
 	bool was_full;
 	unsigned ended; /* cells that were told to have ended */
@@ -35,6 +37,7 @@ static struct {
 
 /* More than a busy machine takes for an answer. */
 #define SILENCE_MS 10000
+#define AGENT_MS   10000
 
 #define BENCH                                                                  \
 	"rig: {type: socket, path: /nowhere}\n"                                \
@@ -95,6 +98,7 @@ static int group_setup(void **state)
 	snprintf(t.sock, sizeof(t.sock), "%s/agent.sock", t.dir);
 	snprintf(t.db, sizeof(t.db), "%s/results.db", t.dir);
 	t.silence_ms = SILENCE_MS;
+	t.agent_ms = AGENT_MS;
 	fail_vfs_register();
 	return uv_loop_init(&t.loop);
 }
@@ -108,12 +112,15 @@ static int group_teardown(void **state)
 	return uv_loop_close(&t.loop);
 }
 
+/* A guest that was shut away is there again. */
 static int boot(void *arg, const char *kernel, uint32_t ms, struct err *err)
 {
 	(void)arg;
 	(void)kernel;
 	(void)ms;
-	return err_set(err, -EIO, "not used");
+	if (!*t.away || rename(t.away, t.sock) < 0)
+		return err_set(err, -EIO, "it does not boot");
+	return 0;
 }
 
 static void on_ended(void *arg, const Bay__Cell *cell, Bay__CellState state,
@@ -145,7 +152,7 @@ static enum control_end run(void)
 		.boot_id = "here",
 		.times = { .rig_ms = 100,
 			   .rig_back_ms = 20,
-			   .agent_ms = 10000,
+			   .agent_ms = t.agent_ms,
 			   .step_ms = 10000,
 			   .ping_ms = 20,
 			   .silence_ms = t.silence_ms },
@@ -716,6 +723,56 @@ static void a_kernel_that_the_bench_cannot_boot_is_said_first(void **state)
 	unload();
 }
 
+static void a_boot_that_fails_is_no_fault_of_the_journal(void **state)
+{
+	(void)state;
+	load(BENCH
+	     "kernels: [{name: new, release: \"6.12\", boot: [\"false\"]}]"
+	     "\n",
+	     MATRIX "kernel: new\n");
+	assert_int_equal(run(), CONTROL_FAILED);
+	assert_int_equal(t.sum.failed, 2);
+	assert_machine_clean();
+	unload();
+}
+
+/* Of a virtual bench that is up, as a killed guest leaves it. */
+static enum control_end run_without_guest(bool boots)
+{
+	char *kernels[] = { (char *)(uintptr_t) "6.1" };
+	struct bench_virtual virt = { .kernels = kernels, .n_kernels = 1 };
+	enum control_end end;
+	char away[sizeof(t.away)];
+
+	load(BENCH, MATRIX);
+	setenv("BAY_RUN_DIR", t.dir, 1);
+	t.bench->agent.type = BENCH_AGENT_VIRTUAL;
+	t.bench->virt = &virt;
+	snprintf(away, sizeof(away), "%s.off", t.sock);
+	assert_int_equal(rename(t.sock, away), 0);
+	strcpy(t.away, boots ? away : "");
+	t.agent_ms = 2000;
+	end = run();
+	t.agent_ms = AGENT_MS;
+	t.away[0] = '\0';
+	t.bench->agent.type = BENCH_AGENT_STREAM;
+	t.bench->virt = NULL;
+	unlink(away);
+	unsetenv("BAY_RUN_DIR");
+	return end;
+}
+
+static void a_guest_that_is_down_is_started(void **state)
+{
+	(void)state;
+	assert_int_equal(run_without_guest(true), CONTROL_DONE);
+	assert_complete();
+	unload();
+	assert_int_equal(run_without_guest(false), CONTROL_UNREACHABLE);
+	assert_non_null(strstr(t.err.text, "it does not boot"));
+	unload();
+}
+
 static void a_running_kernel_is_not_booted(void **state)
 {
 	(void)state;
@@ -766,6 +823,8 @@ int main(void)
 		cmocka_unit_test(a_full_results_disk_loses_no_result),
 		cmocka_unit_test(
 			a_kernel_that_the_bench_cannot_boot_is_said_first),
+		cmocka_unit_test(a_boot_that_fails_is_no_fault_of_the_journal),
+		cmocka_unit_test(a_guest_that_is_down_is_started),
 		cmocka_unit_test(a_running_kernel_is_not_booted),
 	};
 

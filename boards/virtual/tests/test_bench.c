@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,6 +257,50 @@ static void a_guest_that_boots_again_finds_its_disks(void **state)
 	wait_in_guest("CHAIN02", true);
 }
 
+static pid_t guest_pid(void)
+{
+	json_t *root = bench_status();
+	const json_t *child;
+	pid_t pid = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "children"), i, child)
+	{
+		if (!strcmp(json_string_value(json_object_get(child, "name")),
+			    "guest"))
+			pid = (pid_t)json_integer_value(
+				json_object_get(child, "pid"));
+	}
+	json_decref(root);
+	return pid;
+}
+
+static void a_guest_that_dies_on_its_way_up_is_booted_once_more(void **state)
+{
+	const char *argv[] = { bay, "bench", "boot", "-f", yaml, NULL };
+	struct run_spec spec = { .argv = argv, .deadline_ms = 300000 };
+	struct deadline d = deadline_in_ms(WAIT_MS);
+	struct run_child c;
+	struct run_child *list[] = { &c };
+	struct err err = { 0 };
+	pid_t old = guest_pid();
+	pid_t now = 0;
+
+	(void)state;
+	assert_int_equal(run_start(&c, &spec, &err), 0);
+	while (!now || now == old) {
+		now = guest_pid();
+		assert_false(deadline_past(d));
+	}
+	assert_int_equal(kill(now, SIGKILL), 0);
+	assert_int_equal(run_wait(list, 1, -1, -1), 0);
+	if (c.exit_code)
+		fail_msg("%s", buf_str(&c.err));
+	run_close(&c, 0);
+	assert_int_not_equal(guest_pid(), now);
+	shell_connect();
+}
+
 /* The whole way as on a bench of hardware: bay in the guest, libusb and
  * libserialport, ttyUSB0, the UART of the image, its gates. */
 static void the_rig_switches_disks_over_usb(void **state)
@@ -327,6 +372,8 @@ static int tests_run(void)
 		cmocka_unit_test(reset_of_the_rig_takes_all_power),
 		cmocka_unit_test(a_disk_that_does_not_come_back_is_seen),
 		cmocka_unit_test(a_guest_that_boots_again_finds_its_disks),
+		cmocka_unit_test(
+			a_guest_that_dies_on_its_way_up_is_booted_once_more),
 		cmocka_unit_test(the_rig_switches_disks_over_usb),
 	};
 

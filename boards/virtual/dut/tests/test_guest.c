@@ -57,6 +57,12 @@ static void the_kernel_is_the_one_of_the_image(void **state)
 	assert_memory_equal(buf_str(&g->out), release, strlen(release));
 }
 
+/* One alone boots, see dut.c. */
+static void every_processor_is_up(void **state)
+{
+	expect(*state, "grep -c ^processor /proc/cpuinfo | grep -qx 2");
+}
+
 static void no_disk_is_there_before_it_is_plugged(void **state)
 {
 	expect(*state, "! ls /sys/block | grep sd");
@@ -288,6 +294,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_kernel_is_the_one_of_the_image),
+		cmocka_unit_test(every_processor_is_up),
 		cmocka_unit_test(no_disk_is_there_before_it_is_plugged),
 		cmocka_unit_test(a_plugged_disk_is_found_by_its_serial),
 		cmocka_unit_test(every_array_carries_every_file_system),
