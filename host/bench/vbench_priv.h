@@ -114,7 +114,7 @@ struct vbench {
 	uint64_t stop_since_ns;
 	/* A boot under way and who asked for it. */
 	bool booting;
-	bool guest_due; /* to be started as soon as the old one is gone */
+	bool guest_due;     /* to be started as soon as the old one is gone */
 	unsigned int boots; /* of it so far, this one counted */
 	uint64_t boot_since_ns;
 	struct line_client *boot_client;
